@@ -71,6 +71,7 @@ class PrefixTree:
         self.parent, self.end, self.depth = _read_only(parent), _read_only(end), _read_only(depth)
         self.origin, self.position = _read_only(order), _read_only(position)
         self._labels = None if names is None else tuple(names[i] for i in order)
+        self._derived: dict[str, Any] = {}  # arrays that the oracle derives from the shape, computed once
 
     @classmethod
     def from_parents(cls, parents: ArrayLike, labels: Sequence[Hashable] | None = None) -> PrefixTree:
