@@ -32,7 +32,7 @@ class RecomputeProfile(Protocol):
         """The profile of a chunk of another length."""
 
     def breakpoints(self, limit: float) -> NDArray[np.float64]:
-        """Ascending prefix lengths within [0, limit] between which w is linear, the ends of its range included."""
+        """Ascending prefix lengths within [0, limit] between which w is linear, both ends included."""
 
 
 @dataclass(frozen=True)
