@@ -1,0 +1,45 @@
+"""Optimal solvers, upper bounds and certificates for coordinated prefix KV placement.
+
+Imports :mod:`prefixplace`, never the other way round. Everything named here is imported on first use, so that
+``import exact`` loads no solver.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from exact.backend import Availability as Availability
+    from exact.backend import Backend as Backend
+    from exact.bounds import BOUNDS as BOUNDS
+    from exact.bounds import bound as bound
+    from exact.certificates import certify as certify
+    from exact.certificates import verify as verify
+    from exact.solving import BACKENDS as BACKENDS
+    from exact.solving import solve as solve
+
+_HOME = {
+    "Availability": "exact.backend",
+    "BACKENDS": "exact.solving",
+    "BOUNDS": "exact.bounds",
+    "Backend": "exact.backend",
+    "bound": "exact.bounds",
+    "certify": "exact.certificates",
+    "solve": "exact.solving",
+    "verify": "exact.certificates",
+}
+
+__all__ = sorted(_HOME)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})
