@@ -11,6 +11,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from prefixplace._replay import Replay as Replay
+    from prefixplace._replay import replay as replay
     from prefixplace.errors import InputError as InputError
     from prefixplace.files import read_instance as read_instance
     from prefixplace.files import read_plan as read_plan
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from prefixplace.placement import Placement as Placement
     from prefixplace.planner import METHODS as METHODS
     from prefixplace.planner import solve as solve
-    from prefixplace.replay import replay as replay
     from prefixplace.result import Result as Result
     from prefixplace.stopping import Budget as Budget
     from prefixplace.stopping import Progress as Progress
@@ -43,13 +44,14 @@ _HOME = {
     "Placement": "prefixplace.placement",
     "PrefixTree": "prefixplace.tree",
     "Progress": "prefixplace.stopping",
+    "Replay": "prefixplace._replay",
     "Result": "prefixplace.result",
     "TransferModel": "prefixplace.transfer",
     "best_closed_set": "prefixplace.oracle",
     "compare": "prefixplace.lab.compare",
     "read_instance": "prefixplace.files",
     "read_plan": "prefixplace.files",
-    "replay": "prefixplace.replay",
+    "replay": "prefixplace._replay",
     "solve": "prefixplace.planner",
     "write_instance": "prefixplace.files",
     "write_plan": "prefixplace.files",
