@@ -57,7 +57,7 @@ _HOME = {
     "write_plan": "prefixplace.files",
 }
 
-__all__ = [*sorted(_HOME), "__version__"]  # noqa: PLE0604
+__all__ = [*sorted(_HOME), "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -102,7 +102,9 @@ def plan_of(fields: Mapping[str, Any], instance: Instance) -> Placement:
     _check_header(fields, PLAN_FORMAT)
     digest = fields.get("instance_digest")
     if digest is not None and digest != instance.digest:
-        raise InputError(f"the plan belongs to an instance with digest {str(digest)[:12]}…, not {instance.digest[:12]}…")
+        raise InputError(
+            f"the plan belongs to an instance with digest {str(digest)[:12]}…, not {instance.digest[:12]}…"
+        )
     sets = fields.get("workers")
     if not isinstance(sets, list) or len(sets) != instance.num_workers:
         raise InputError(f"workers must list the chunks of {instance.num_workers} workers")
@@ -195,9 +197,16 @@ def _instance_of(fields: Mapping[str, Any]) -> Instance:
         raise InputError(f"meta must be an object, not {type(meta).__name__}")
     if not isinstance(fields.get("name", ""), str):
         raise InputError(f"name must be a string, not {fields['name']!r}")
-    tree = PrefixTree.from_parents(parent, [tuple(x) if isinstance(x, list) else x for x in labels] if labels else None)
+    tree = PrefixTree.from_parents(
+        parent, [tuple(x) if isinstance(x, list) else x for x in labels] if labels else None
+    )
     shape = (budgets.size, tree.n)
-    common: dict[str, Any] = {"budgets": budgets, "name": fields.get("name", ""), "workers": workers, "meta": meta}
+    common: dict[str, Any] = {
+        "budgets": budgets,
+        "name": fields.get("name", ""),
+        "workers": workers,
+        "meta": meta,
+    }
     if values:
         local = _table("local", fields["local"], shape)
         coverage = _table("coverage", fields["coverage"], shape[1:])
@@ -217,7 +226,9 @@ def _fetch(raw: Any, tree: PrefixTree, shape: tuple[int, int]) -> NDArray[np.flo
     workers, chunks = shape
     if isinstance(raw, dict):
         if set(raw) != set(_TRANSFER):
-            raise InputError(f"fetch as a transfer model has the fields {', '.join(_TRANSFER)}, not {', '.join(raw)}")
+            raise InputError(
+                f"fetch as a transfer model has the fields {', '.join(_TRANSFER)}, not {', '.join(raw)}"
+            )
         size = tree.to_preorder(_table("fetch.chunk_bytes", raw["chunk_bytes"], (chunks,)))
         links = [_table(f"fetch.{name}", raw[name], (workers, workers)) for name in _TRANSFER[1:]]
         return TransferModel(size, *links)
@@ -270,7 +281,9 @@ def _table(field: str, raw: Any, shape: tuple[int, ...], null: float | None = No
         try:
             array[index] = [null if x is None else x for x in row] if null is not None else row
         except OverflowError:
-            raise InputError(f"{field}{_brackets(index)} holds a number that does not fit in a float64") from None
+            raise InputError(
+                f"{field}{_brackets(index)} holds a number that does not fit in a float64"
+            ) from None
     return array
 
 
@@ -302,7 +315,9 @@ def _jsonable(value: Any) -> Any:
             return [_jsonable(row) for row in value]
         numbers = value.tolist()
         if value.dtype.kind == "f":
-            return [None if x == np.inf else int(x) if x.is_integer() and abs(x) < 2**53 else x for x in numbers]
+            return [
+                None if x == np.inf else int(x) if x.is_integer() and abs(x) < 2**53 else x for x in numbers
+            ]
         return numbers
     if isinstance(value, dict):
         return {key: _jsonable(entry) for key, entry in value.items()}
@@ -350,7 +365,9 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise InputError(f"the field {next(k for k in keys if keys.count(k) > 1)!r} occurs twice in one object")
+        raise InputError(
+            f"the field {next(k for k in keys if keys.count(k) > 1)!r} occurs twice in one object"
+        )
     return document
 
 

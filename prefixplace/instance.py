@@ -293,7 +293,9 @@ class Instance:
                 largest += self.demand[m] * self.recompute[m]
             total = largest.sum() + (self._given[0].sum() + self._given[1].sum() if self._given else 0.0)
         if not np.isfinite(total):
-            raise InputError("the total cost of recomputing everything (demand × recompute) overflows a float64")
+            raise InputError(
+                "the total cost of recomputing everything (demand × recompute) overflows a float64"
+            )
 
 
 def _read_only(array: NDArray[np.float64]) -> NDArray[np.float64]:

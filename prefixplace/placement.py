@@ -67,7 +67,9 @@ class Placement:
         for m, chunks in enumerate(sets):
             for chunk in chunks:
                 if isinstance(chunk, bool) or int(chunk) != chunk or not 0 <= chunk < tree.n:
-                    raise InputError(f"worker {m} keeps chunk {chunk!r}, which is not a chunk number below {tree.n}")
+                    raise InputError(
+                        f"worker {m} keeps chunk {chunk!r}, which is not a chunk number below {tree.n}"
+                    )
                 b = int(tree.position[int(chunk)]) if given else int(chunk)
                 if mask[m, b]:
                     raise InputError(f"worker {m} keeps chunk {chunk} twice")

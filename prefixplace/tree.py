@@ -108,12 +108,16 @@ class PrefixTree:
             When the graph is undirected, a node has two parents, there is a cycle, or `dummy_root` is not a root.
         """
         if not graph.is_directed() or graph.is_multigraph():
-            raise InputError(f"a prefix tree needs a DiGraph with edges parent → child, not {type(graph).__name__}")
+            raise InputError(
+                f"a prefix tree needs a DiGraph with edges parent → child, not {type(graph).__name__}"
+            )
         if dummy_root is not None:
             if dummy_root not in graph:
                 raise InputError(f"dummy_root {dummy_root!r} is not a node of the graph")
             if graph.in_degree(dummy_root):
-                raise InputError(f"dummy_root {dummy_root!r} has the parent {next(iter(graph.pred[dummy_root]))!r}")
+                raise InputError(
+                    f"dummy_root {dummy_root!r} has the parent {next(iter(graph.pred[dummy_root]))!r}"
+                )
         labels = [v for v in graph if dummy_root is None or v != dummy_root]
         number = {v: i for i, v in enumerate(labels)}
         parents = np.full(len(labels), -1, np.int64)
@@ -198,11 +202,10 @@ class PrefixTree:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PrefixTree):
             return NotImplemented
-        return (
-            self is other
-            or np.array_equal(self.parent, other.parent)
+        return self is other or (
+            np.array_equal(self.parent, other.parent)
             and np.array_equal(self.origin, other.origin)
-            and self._labels == other._labels
+            and (self._labels == other._labels or tuple(self.labels) == tuple(other.labels))
         )
 
     __hash__ = None  # type: ignore[assignment]  # equality is by content; trees of a million nodes are no keys
@@ -223,13 +226,14 @@ def _checked_parents(parents: ArrayLike) -> NDArray[np.int64]:
         raw = raw.astype(np.int64)
     if raw.ndim != 1:
         raise InputError(f"parents must be one-dimensional, not of shape {raw.shape}")
-    if raw.dtype.kind not in "iu":
-        if raw.dtype.kind != "f" or not np.all(raw == np.trunc(raw)):
-            raise InputError(f"parents must be whole numbers, not {raw.dtype}")
+    if raw.dtype.kind not in "iu" and (raw.dtype.kind != "f" or not np.all(raw == np.trunc(raw))):
+        raise InputError(f"parents must be whole numbers, not {raw.dtype}")
     given = raw.astype(np.int64)
     bad = np.flatnonzero((given < -1) | (given >= given.size))
     if bad.size:
-        raise InputError(f"parent of node {bad[0]} is {given[bad[0]]}, not -1 or a node number below {given.size}")
+        raise InputError(
+            f"parent of node {bad[0]} is {given[bad[0]]}, not -1 or a node number below {given.size}"
+        )
     return given
 
 

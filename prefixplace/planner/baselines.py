@@ -39,12 +39,12 @@ def local_dedup(search: Search) -> Mask:
 
 
 def _one_by_one(search: Search, profit: Callable[[int, NDArray[np.bool_]], NDArray[np.float64]]) -> Mask:
-    mask = search.empty()
+    state = search.working(search.empty())
     covered = np.zeros(search.instance.num_chunks, np.bool_)
     for m in range(search.instance.num_workers):
-        mask[m] = search.respond(m, profit(m, covered))
-        covered |= mask[m]
-    return mask
+        state.replace(m, search.respond(m, profit(m, covered)))
+        covered |= state.mask[m]
+    return state.mask
 
 
 def _mean_rate(instance: Instance) -> NDArray[np.float64]:
@@ -59,7 +59,9 @@ def _mean_rate(instance: Instance) -> NDArray[np.float64]:
             (array * peers).sum(axis=1) / max(instance.num_workers - 1, 1)
             for array in (model.goodput_bps, model.overhead_ms)
         ]
-        return TransferModel(model.chunk_bytes, *links).requester_costs(instance.num_workers, instance.num_chunks)
+        return TransferModel(model.chunk_bytes, *links).requester_costs(
+            instance.num_workers, instance.num_chunks
+        )
 
     def harmonic(costs: NDArray[np.float64]) -> NDArray[np.float64]:
         with np.errstate(divide="ignore"):

@@ -76,7 +76,7 @@ class MultiStartParams:
 
 
 @dataclass(frozen=True)
-class RefinedParams(GreedyParams, MultiStartParams):
+class RefinedParams(MultiStartParams, GreedyParams):
     """Parameters of ``refined``: the order of greedy, which is also that of every sweep, and the tolerance."""
 
 
@@ -255,7 +255,9 @@ def solve(
         params = chosen.params()
     elif type(params) is not chosen.params:
         wanted = ", ".join(f.name for f in fields(chosen.params)) or "nothing"
-        raise InputError(f"method {method!r} takes {chosen.params.__name__} ({wanted}), not {type(params).__name__}")
+        raise InputError(
+            f"method {method!r} takes {chosen.params.__name__} ({wanted}), not {type(params).__name__}"
+        )
     if start is not None:
         if not chosen.takes_start:
             raise InputError(f"method {method!r} takes no start")

@@ -13,7 +13,13 @@ __all__ = ["refine"]
 
 
 def refine(
-    search: Search, state: State, order: Sequence[int], tolerance: float, event: str, *, answered: bool = False
+    search: Search,
+    state: State,
+    order: Sequence[int],
+    tolerance: float,
+    event: str,
+    *,
+    answered: bool = False,
 ) -> int:
     """Sweep over the workers in `order` until no best response improves the placement of `state`, in place.
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from prefixplace.instance import Instance
 from prefixplace.objective import Objective, State
-from prefixplace.oracle import ClosedSetOracle
+from prefixplace.oracle import best_closed_set
 from prefixplace.result import TracePoint
 from prefixplace.stopping import Clock, Progress, ProgressCallback
 
@@ -34,8 +34,6 @@ class Search:
     def __init__(self, instance: Instance, clock: Clock, progress: ProgressCallback | None = None) -> None:
         self.instance, self.clock, self.progress = instance, clock, progress
         self.objective: Objective = instance.objective
-        self.oracle = ClosedSetOracle(instance.tree)
-        self._multipliers: dict[int, float] = {}  # a worker's last budget price: where its next search begins
         self._working: State | None = None
         self.best_mask: Mask = self.empty()
         self.best_value = self.objective.value(self.best_mask)
@@ -57,10 +55,7 @@ class Search:
         if reason is not None:
             raise Stopped(reason)
         self.clock.iterations += 1
-        answer = self.oracle.solve(profit, int(self.instance.budgets[worker]), warm=self._multipliers.get(worker))
-        if answer.multiplier is not None:
-            self._multipliers[worker] = answer.multiplier
-        return answer.mask
+        return best_closed_set(self.instance.tree, profit, int(self.instance.budgets[worker])).mask
 
     def offer(self, mask: Mask, event: str) -> float:
         """Propose a placement; it becomes the incumbent when it is better. Returns its value."""
