@@ -1,0 +1,1 @@
+"""Certificates: a plan and a dual bound that anyone can check in exact arithmetic, without a solver."""
