@@ -1,0 +1,61 @@
+"""Where instances come from: random families, real request traces, the paper's experiment settings.
+
+Everything named here is imported on first use, so that ``import instances`` is light.
+
+>>> import instances
+>>> instances.build("rag-shaped", {"workers": "4"}).sample(seed=3).num_workers
+4
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from instances.fleet import Fleet as Fleet
+    from instances.registry import FAMILIES as FAMILIES
+    from instances.registry import build as build
+    from instances.registry import parameters as parameters
+    from instances.registry import summary as summary
+    from instances.settings import exact_block_1 as exact_block_1
+    from instances.settings import exact_block_2 as exact_block_2
+    from instances.settings import lp_checkpoints as lp_checkpoints
+    from instances.settings import source_dependent as source_dependent
+    from instances.traces import trace_instance as trace_instance
+    from prefixplace.instance import Instance
+
+_HOME = {
+    "FAMILIES": "instances.registry",
+    "Fleet": "instances.fleet",
+    "build": "instances.registry",
+    "exact_block_1": "instances.settings",
+    "exact_block_2": "instances.settings",
+    "lp_checkpoints": "instances.settings",
+    "parameters": "instances.registry",
+    "source_dependent": "instances.settings",
+    "summary": "instances.registry",
+    "trace_instance": "instances.traces",
+}
+
+__all__ = [*sorted(_HOME), "default"]
+
+
+def default() -> Instance:
+    """The instance that ``prefixplace compare`` shows when it is given no file.
+
+    placeholder
+    """
+    raise NotImplementedError
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})

@@ -226,6 +226,16 @@ class Requests:
             raise InputError(f"window from {start} to {end} s violates start < end")
         return self.select((self.timestamp >= start) & (self.timestamp < end))
 
+    def epochs(self, seconds: float) -> tuple[Requests, ...]:
+        """Consecutive windows of equal length from the first timestamp on, all on the same tree; some may be empty."""
+        if self.timestamp is None:
+            raise InputError("the requests have no timestamps: there are no epochs")
+        if not 0 < seconds < np.inf:
+            raise InputError(f"epochs of {seconds} s violate 0 < seconds < inf")
+        since = self.timestamp - self.timestamp.min(initial=np.inf)
+        epoch = np.floor(since / seconds).astype(np.int64)
+        return tuple(self.select(epoch == e) for e in range(int(epoch.max(initial=-1)) + 1))
+
     def pruned(self, min_demand: float = 0.0) -> Requests:
         """Leave out chunks that nobody wants, and those wanted by fewer than `min_demand` requests in all.
 
