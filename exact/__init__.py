@@ -30,7 +30,7 @@ _HOME = {
     "verify": "exact.certificates",
 }
 
-__all__ = sorted(_HOME)  # noqa: PLE0605
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> Any:

@@ -183,7 +183,7 @@ class Backend(ABC):
                 return Availability(False, f"{package} is not installed", self.hint)
         return Availability(True, ", ".join(found) or "part of this project")
 
-    def refuses(self, instance: Instance) -> str | None:
+    def refuses(self, instance: Instance, params: Any) -> str | None:
         """Why it cannot take `instance` at all (too large to enumerate …); None when it can."""
         return None
 
@@ -197,10 +197,12 @@ class Backend(ABC):
 
 def closed_part(instance: Instance, values: NDArray[Any]) -> Mask:
     """The largest parent-closed placement within `values` rounded at ½, shape (M, n). O(M·n)."""
-    rounded: Mask = np.asarray(values) > 0.5
-    mask = rounded.copy()
-    tree = instance.tree
-    orphan = mask & (tree.parent >= 0) & ~mask[:, tree.parent] if tree.n else mask
-    for m, b in np.argwhere(orphan):
-        mask[m, b : tree.end[b]] = False
+    mask: Mask = np.asarray(values) > 0.5
+    end = instance.tree.end
+    for row in mask:
+        missing = np.flatnonzero(~row)
+        # every missing chunk takes its whole subtree along: count how many such ranges cover each position
+        opened = np.bincount(missing, minlength=row.size + 1)
+        closed = np.bincount(end[missing], minlength=row.size + 1)
+        row[:] = np.cumsum(opened - closed)[:-1] == 0
     return mask

@@ -102,14 +102,16 @@ def solve(
         params = chosen.params()
     elif type(params) is not chosen.params:
         wanted = ", ".join(f.name for f in fields(chosen.params)) or "nothing"
-        raise InputError(f"{backend!r} takes {chosen.params.__name__} ({wanted}), not {type(params).__name__}")
+        raise InputError(
+            f"{backend!r} takes {chosen.params.__name__} ({wanted}), not {type(params).__name__}"
+        )
     if threads < 1:
         raise InputError(f"threads is {threads}, must be ≥ 1")
     if start is not None:
         if not chosen.takes_start:
             raise InputError(f"{backend!r} takes no start")
         instance.check(start)
-    refusal = chosen.refuses(instance)
+    refusal = chosen.refuses(instance, params)
     if refusal is not None:
         raise InputError(f"{backend!r} cannot take this instance: {refusal}")
     with _line_writer(log) as write:

@@ -1,0 +1,1 @@
+"""One module per exact back-end; :data:`exact.BACKENDS` finds them."""
