@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,6 @@ __all__ = ["Affine", "Interpolated", "RecomputeProfile", "Table", "recompute_mat
 Outside = Literal["extend", "error"]
 
 
-@runtime_checkable
 class RecomputeProfile(Protocol):
     """Cost of recomputing one chunk of `chunk_tokens` tokens when the prefix before it is in the cache."""
 
