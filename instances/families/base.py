@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -42,7 +42,7 @@ class Workload:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServedFamily(Fleet):
+class ServedFamily(Fleet, ABC):
     """A family of instances: a random workload served by a fleet.
 
     Parameters
