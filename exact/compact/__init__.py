@@ -2,5 +2,15 @@
 
 from exact.compact.arrays import CompactArrays, compact_arrays
 from exact.compact.problem import MODEL, CompactProblem, Formulation, compact_problem
+from exact.compact.sets import CompactSets, compact_sets
 
-__all__ = ["MODEL", "CompactArrays", "CompactProblem", "Formulation", "compact_arrays", "compact_problem"]
+__all__ = [
+    "MODEL",
+    "CompactArrays",
+    "CompactProblem",
+    "CompactSets",
+    "Formulation",
+    "compact_arrays",
+    "compact_problem",
+    "compact_sets",
+]
