@@ -310,3 +310,16 @@ def test_real_ragpulse() -> None:
     )
     with pytest.raises(pp.InputError, match="is block_tokens right"):
         read_mooncake(shared_dir(RAGPULSE), block_tokens=512)
+
+
+@pytest.mark.parametrize("min_demand", [1, 4])
+def test_replaying_the_requests_gives_the_objective(tmp_path: Path, min_demand: float) -> None:
+    path = write(tmp_path / "t.jsonl", random_trace(4))
+    fleet = Fleet(workers=3, budget_fraction=0.3, goodput_gbps=2.0)
+    built = trace_instance(path, block_tokens=4, fleet=fleet, min_demand=min_demand)
+    placement = pp.solve(built.instance, "refined").placement
+    assert placement is not None
+    replayed = pp.replay(built.instance, placement, built.requests)
+    assert replayed.requests == len(built.requests)
+    assert replayed.saved == pytest.approx(built.instance.value(placement), rel=1e-9)
+    assert replayed.saved > 0
