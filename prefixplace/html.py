@@ -16,12 +16,13 @@ __all__ = ["instance_html", "number", "result_html", "table_html"]
 
 
 def number(value: float | None, digits: int = 10) -> str:
-    """A number for reading: `digits` significant digits, thousands separated, a dash for None."""
+    """A number for reading: `digits` significant digits, never cut before the point; a dash for None."""
     if value is None:
         return "–"
     if float(value).is_integer() and abs(value) < 1e15:
         return f"{int(value):,}"
-    return f"{value:,.{digits}g}"
+    whole = len(str(int(abs(value)))) if abs(value) < 1e15 else digits
+    return f"{value:,.{digits}g}" if whole <= digits else f"{value:,.0f}"
 
 
 def table_html(

@@ -1,0 +1,197 @@
+"""Commands that solve: ``compare``, ``solve``, ``solvers``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from prefixplace.lab.cli.common import (
+    Json,
+    Names,
+    Output,
+    Seed,
+    Threads,
+    TimeLimit,
+    facts,
+    print_json,
+    show,
+    split_names,
+)
+
+__all__ = ["compare", "solve", "solvers"]
+
+
+def compare(
+    *files: Path,
+    methods: Names = None,
+    bounds: Names = None,
+    time_limit: TimeLimit = 60.0,
+    threads: Threads = 1,
+    seed: Seed = 0,
+    json: Json = False,
+    csv: Annotated[bool, Parameter(negative="", help="Print the rows as CSV.")] = False,
+) -> int:
+    """Compare methods side by side: value, ratio to the proven optimum, gap, seconds.
+
+    Without FILES a small RAG-shaped instance is drawn, so that there is something to see. METHODS are
+    heuristics and exact back-ends (`prefixplace solvers` lists them); all heuristics and highs when left out.
+
+    Examples:
+
+        prefixplace compare
+
+        prefixplace compare a.json b.json.gz --methods prefixplace,greedy,highs --bounds compact-lp
+
+        prefixplace compare a.json --csv > rows.csv
+
+    Parameters
+    ----------
+    files
+        Instance files (.json, .json.gz, .npz).
+    """
+    import instances
+    from prefixplace import InputError, read_instance
+    from prefixplace.lab.compare import compare as run
+
+    if json and csv:
+        raise InputError("give --json or --csv, not both")
+    todo = [read_instance(file) for file in files] if files else [instances.default()]
+    comparison = run(
+        todo,
+        split_names(methods),
+        split_names(bounds),
+        time_limit=time_limit,
+        threads=threads,
+        seed=seed,
+        progress=True,
+    )
+    if json:
+        print_json(comparison.to_dict())
+    elif csv:
+        print(comparison.to_csv(), end="")
+    else:
+        show(comparison.table)
+    if comparison.interrupted:
+        raise KeyboardInterrupt
+    failed = any(
+        row.stop_reason in ("error", "unavailable") for one in comparison.instances for row in one.rows
+    )
+    return int(failed)
+
+
+def solve(
+    file: Path,
+    *,
+    method: Annotated[
+        str, Parameter(name=["--method", "-m"], help="A heuristic or an exact back-end.")
+    ] = "prefixplace",
+    time_limit: TimeLimit = None,
+    threads: Threads = 1,
+    seed: Seed = 0,
+    start: Annotated[Path | None, Parameter(help="Plan to begin from.")] = None,
+    output: Output = None,
+    json: Json = False,
+) -> int:
+    """Plan one instance by one method; write the plan with -o.
+
+    Examples:
+
+        prefixplace solve a.json -o plan.json
+
+        prefixplace solve a.json --method highs --time-limit 60 --threads 2 --start plan.json
+
+    Parameters
+    ----------
+    file
+        Instance file.
+    """
+    from prefixplace import Budget, read_instance, read_plan, write_plan
+    from prefixplace.html import number
+    from prefixplace.lab.progress import activity
+    from prefixplace.lab.runs import solve_by_name
+    from prefixplace.lab.tables import gap_text, seconds_text
+
+    instance = read_instance(file)
+    begin = None if start is None else read_plan(start, instance)
+    with activity(1, shown=True) as status:
+        status.begin(method)
+        result = solve_by_name(
+            instance,
+            method,
+            budget=Budget(seconds=time_limit),
+            threads=threads,
+            seed=seed,
+            start=begin,
+            progress=status.report,
+        )
+    if output is not None and result.placement is not None:
+        write_plan(result, output, instance)
+    if json:
+        print_json(result.to_dict())
+    else:
+        rows = {"value": f"{number(result.value, 12)} ms saved per epoch"}
+        if result.bound is not None:
+            rows["bound"] = f"{number(result.bound, 12)} ({result.bound_proof})"
+            rows["gap"] = gap_text(result.gap)
+        rows |= {"status": result.status, "stopped because": result.stop_reason}
+        rows["seconds"] = seconds_text(result.seconds)
+        if result.placement is not None:
+            sizes, budgets = result.placement.sizes.tolist(), instance.budgets.tolist()
+            shown = list(zip(instance.workers, sizes, budgets, strict=True))
+            each = ", ".join(f"{worker} {size:,} of {budget:,}" for worker, size, budget in shown[:8])
+            rows["chunks kept"] = each + (f", … {len(shown) - 8} more workers" if len(shown) > 8 else "")
+            if output is not None:
+                rows["plan"] = str(output)
+        if result.stop_reason in ("error", "unavailable"):
+            rows["reason"] = result.log[-1] if result.log else ""
+        show(facts(f"{method} on {instance.name or file.name}", rows))
+    if result.stop_reason == "user":
+        raise KeyboardInterrupt
+    return int(result.placement is None or result.stop_reason in ("error", "unavailable"))
+
+
+def solvers(*, json: Json = False) -> int:
+    """List heuristics, exact back-ends and bounds, and whether each can be used here.
+
+    Examples:
+
+        prefixplace solvers
+    """
+    from rich.table import Table
+
+    from exact import BACKENDS, BOUNDS
+    from prefixplace import METHODS
+
+    rows = [
+        {
+            "name": name,
+            "kind": "heuristic",
+            "usable": True,
+            "what": method.summary,
+            "note": "" if method.objective == "both" else f"{method.objective} only",
+        }
+        for name, method in METHODS.items()
+    ]
+    for name, backend in BACKENDS.items():
+        found = backend.available()
+        note = found.reason + (f"; {found.hint}" if found.hint else "")
+        rows.append(
+            {"name": name, "kind": "exact", "usable": found.usable, "what": backend.summary, "note": note}
+        )
+    rows += [
+        {"name": name, "kind": "bound", "usable": True, "what": kind.summary, "note": ""}
+        for name, kind in BOUNDS.items()
+    ]
+    if json:
+        print_json({"solvers": rows})
+        return 0
+    table = Table(box=None, pad_edge=False)
+    for column in ("name", "kind", "what it does", ""):
+        table.add_column(column, no_wrap=column in ("name", "kind"))
+    for row in rows:
+        style = None if row["usable"] else "red"
+        table.add_row(str(row["name"]), str(row["kind"]), str(row["what"]), str(row["note"]), style=style)
+    show(table)
+    return 0

@@ -1,0 +1,96 @@
+"""``prefixplace study …``: experiments of the paper, by one command each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from prefixplace.lab.cli.common import Json, Seed, TimeLimit, print_json, show
+
+__all__ = ["study"]
+
+study = App(name="study", help="Reproduce the experiments of the paper, beside its figures.")
+
+
+@study.command
+def table2(
+    *,
+    short: Annotated[bool, Parameter(negative="", help="24 instances instead of 432.")] = False,
+    processes: Annotated[int, Parameter(help="Processes that solve instances.")] = 1,
+    backend: Annotated[str, Parameter(help="Exact back-end that proves the optima.")] = "highs",
+    time_limit: TimeLimit = 120.0,
+    output: Annotated[Path, Parameter(name=["--output", "-o"], help="Folder of results.")] = Path("table2"),
+    json: Json = False,
+) -> int:
+    """Table II: greedy, refinement, order starts and safeguards against the proven optimum of 432 instances.
+
+    Records go to OUTPUT as they come. Stopped by Ctrl-C, it goes on where it was when called again.
+
+    Examples:
+
+        prefixplace study table2 --short
+
+        prefixplace study table2 --processes 2 -o results/table2
+    """
+    from prefixplace.lab.progress import activity
+    from prefixplace.lab.table2_report import (
+        records_of,
+        run_table2,
+        table2_document,
+        table2_tables,
+        write_table2,
+    )
+
+    failures: list[str] = []
+    interrupted = False
+    with activity(1, shown=True) as status:
+        try:
+            failures = run_table2(
+                output,
+                short=short,
+                processes=processes,
+                backend=backend,
+                time_limit=time_limit,
+                begin=status.restart,
+                finished=status.done,
+            )
+        except KeyboardInterrupt:
+            interrupted = True
+    records = records_of(output, backend=backend, short=short)
+    write_table2(output, records)
+    if json:
+        print_json(table2_document(records))
+    else:
+        show(table2_tables(records), *failures, f"written to {output}/table2.md, .csv, .json")
+    if interrupted:
+        raise KeyboardInterrupt
+    return int(bool(failures))
+
+
+@study.command
+def planner(
+    *files: Path,
+    short: Annotated[bool, Parameter(negative="", help="Only n = 10,000.")] = False,
+    large: Annotated[bool, Parameter(negative="", help="Also n = 1,000,000 with 16 workers.")] = False,
+    seed: Seed = 0,
+    json: Json = False,
+) -> int:
+    """Fig. 7: how long Algorithm 1 takes, beside the paper's seconds; FILES are timed after the grid.
+
+    Examples:
+
+        prefixplace study planner --short
+
+        prefixplace study planner conversation.npz
+    """
+    from prefixplace import read_instance
+    from prefixplace.lab.study_planner import planner_times, times_document, times_table
+
+    rows = planner_times(short=short, large=large, instances=map(read_instance, files), seed=seed)
+    if json:
+        print_json(times_document(rows))
+    else:
+        show(times_table(rows))
+    return 0
