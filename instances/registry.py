@@ -52,6 +52,23 @@ FAMILIES: Mapping[str, type[Family]] = _Families(
         "multi-turn": "instances.families.sessions:MultiTurn",
         "uniform-recursive": "instances.families.recursive:UniformRecursive",
         "random-values": "instances.families.recursive:RandomValues",
+        "one-order-half": "instances.tight:OneOrderHalf",
+        "all-orders-two-thirds": "instances.tight:AllOrdersTwoThirds",
+        "identical-three-quarters": "instances.tight:IdenticalThreeQuarters",
+        "xy-pool": "instances.tight:XyPool",
+        "configuration-gap-four-fifths": "instances.tight:ConfigurationGapFourFifths",
+        "configuration-gap-six-sevenths": "instances.tight:ConfigurationGapSixSevenths",
+        "configuration-gap-ten-elevenths": "instances.tight:ConfigurationGapTenElevenths",
+        "compact-gap": "instances.tight:CompactGap",
+        "hypercliques": "instances.tight:Hypercliques",
+        "three-partition": "instances.reductions:ThreePartition",
+        "bin-packing": "instances.reductions:BinPacking",
+        "parity-blocked": "instances.reductions:ParityBlocked",
+        "independent-set": "instances.reductions:IndependentSet",
+        "set-packing": "instances.reductions:SetPacking",
+        "max-cut": "instances.reductions:MaxCut",
+        "facility-location": "instances.reductions:FacilityLocation",
+        "planted-optimum": "instances.reductions:PlantedOptimum",
     }
 )
 """Family name (kebab case) → its class. A new family is one line here."""

@@ -27,7 +27,9 @@ from instances.families.base import DEMAND_QUANTUM, chain_blocks, zipf
 from instances.families.recursive import recursive_parents
 from prefixplace.costs import fetch_ms, model
 
-NAMES = sorted(instances.FAMILIES)
+NAMES = sorted(
+    n for n in instances.FAMILIES if instances.FAMILIES[n].__module__.startswith("instances.families")
+)
 
 
 def fingerprint(instance: pp.Instance) -> str:
@@ -301,6 +303,11 @@ def test_zipf() -> None:
         (RagShaped, {"budget_chunks": (-1,)}, "budget_chunks = (-1,) violates budget_chunks >= 0"),
         (RagShaped, {"requests": 0}, "requests = 0 violates 0 < requests <= 1e9"),
         (RagShaped, {"chunk_tokens": 0}, "chunk_tokens = 0 violates chunk_tokens >= 1"),
+        (RagShaped, {"documents": 2.5}, "RagShaped: documents = 2.5 is no int"),
+        (RagShaped, {"workers": True}, "workers = True is no int"),
+        (RagShaped, {"gpus": "L4"}, "gpus = 'L4' is no tuple[str, ...]"),
+        (RagShaped, {"sharing": "1"}, "sharing = '1' is no float"),
+        (RandomValues, {"budget": None}, "budget = None is no int"),
         (MismatchedRag, {"mismatch": -0.1}, "mismatch = -0.1 violates 0 <= mismatch <= 1"),
         (MismatchedRag, {"total_chunks": 43}, "documents·document_chunks[0] <= total_chunks"),
         (TwoGroupRag, {"groups": 7}, "groups = 7 violates 1 <= groups <= workers"),
