@@ -1,0 +1,73 @@
+"""The integer grid on which the prover computes: no tolerance inside, one known error at the door."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["LIMIT", "Grid", "grid_for"]
+
+LIMIT = 1 << 58
+"""Sums of grid values stay below this, so that sums of a few of them stay inside an int64."""
+
+_MOST_DECIMALS = 9
+_ROOM = 1 << 20  # steps that an exact unit is cut into, so that integer multipliers fall between the data
+
+
+@dataclass(frozen=True)
+class Grid:
+    """How float64 milliseconds become integers.
+
+    Attributes
+    ----------
+    scale : Fraction
+        Grid units per millisecond.
+    step : int
+        Every value of a placement is a multiple of it, so that a gap below `step` proves optimality.
+    error : float
+        Largest distance in ms of one given number from its grid point. It is the float rounding of a decimal where
+        the data are decimals, and half a unit otherwise.
+    """
+
+    scale: Fraction
+    step: int
+    error: float
+
+    def to_units(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The nearest multiples of :attr:`step`, as int64 of the same shape."""
+        steps = self.scale / self.step
+        whole = np.rint(np.asarray(values, np.longdouble) * np.longdouble(steps.numerator) / steps.denominator)
+        return whole.astype(np.int64) * self.step
+
+    def to_ms(self, units: int) -> float:
+        """Grid units as milliseconds, correctly rounded."""
+        return float(Fraction(int(units)) / self.scale)
+
+
+def grid_for(arrays: list[NDArray[np.float64]], total: float) -> Grid:
+    """The grid for the non-negative numbers of `arrays`, of which no sum that matters exceeds `total`.
+
+    Numbers that are decimals with few digits (integers, thousandths and their products) get the grid of their
+    greatest common divisor, on which they are exact up to the float64 that carries them. Others get the finest
+    power of two that keeps `total` below :data:`LIMIT`.
+    """
+    numbers = np.unique(np.concatenate([np.ravel(a) for a in arrays])) if arrays else np.zeros(0)
+    if total <= 0 or not numbers.any():
+        return Grid(Fraction(1), 1, 0.0)
+    for digits in range(_MOST_DECIMALS + 1):
+        power = 10**digits
+        scaled = numbers.astype(np.longdouble) * power
+        if total * power >= LIMIT:
+            break
+        whole = np.rint(scaled)
+        if np.all(np.abs(scaled - whole) <= 2.0**-51 * scaled):
+            divisor = int(np.gcd.reduce(whole.astype(np.int64)))
+            room = min(_ROOM, int(LIMIT / (total * power / divisor)))
+            step = 1 << max(room.bit_length() - 1, 0)
+            return Grid(Fraction(power * step, divisor), step, float(np.abs(numbers - whole / power).max()))
+    exponent = int(np.floor(np.log2(LIMIT / total)))
+    scale = Fraction(2) ** exponent
+    return Grid(scale, 1, float(Fraction(1, 2) / scale))

@@ -1,0 +1,157 @@
+"""Budget prices: the minimum of the holder-set dual, a convex function of one number per class of workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exact.branch_and_bound.states import Ints, StateSpace
+
+__all__ = ["Pricing", "best_prices"]
+
+
+def priced(prices: Ints, chunks: Ints) -> int:
+    """Σ_m λ_m · chunks_m in Python's integers."""
+    return sum(p * c for p, c in zip(prices.tolist(), chunks.tolist(), strict=True))
+
+
+@dataclass(eq=False)
+class Pricing:
+    """L(λ) = worth + Σ_m λ_m·slack_m + Σ_roots max_H G(H) over a state space; every value is an upper bound.
+
+    Attributes
+    ----------
+    inside, reach : int64 arrays
+        Tables of the last evaluation (see :mod:`exact.branch_and_bound._states`).
+    evaluations : int
+    """
+
+    space: StateSpace
+    evaluations: int = 0
+
+    def __post_init__(self) -> None:
+        self.inside = np.empty(self.space.states, np.int64)
+        self.reach = np.empty(int(self.space.base[-1]), np.int64)
+        self._choice = np.empty(self.space.size, np.int64)
+
+    def bound(self, prices: Ints) -> int:
+        """L at integer `prices`, shape (M,)."""
+        from exact.branch_and_bound._states import price
+
+        space = self.space
+        self.roots = price(
+            space.parent, space.offset, space.holders, space.value, space.base, prices, self.inside, self.reach
+        )
+        self.evaluations += 1
+        return space.worth + priced(prices, space.slack) + int(self.roots)
+
+    def used(self) -> Ints:
+        """Chunks per worker in a best assignment of the last evaluation; the assignment itself is `choice`."""
+        from exact.branch_and_bound._states import usage
+
+        space = self.space
+        used: Ints = usage(
+            space.parent, space.offset, space.holders, space.base, self.inside, self.reach, space.workers, self._choice
+        )
+        return used
+
+    def assignment(self) -> Ints:
+        """Holders of every chunk of the instance in the assignment that :meth:`used` counted."""
+        holders = self.space.decided.copy()
+        holders[self.space.chunks] = self.space.holders[self._choice]
+        return holders
+
+    def through(self, total: int) -> Ints:
+        """Bound of the last evaluation (`total`) for each state being taken, shape (states,)."""
+        from exact.branch_and_bound._states import survivors
+
+        space = self.space
+        through = np.empty(space.states, np.int64)
+        survivors(
+            space.parent, space.offset, space.holders, space.base, self.inside, self.reach, total,
+            1 << space.workers, through,
+        )  # fmt: skip
+        return through
+
+
+def best_prices(
+    pricing: Pricing,
+    start: NDArray[np.float64],
+    classes: Ints,
+    *,
+    floor: int,
+    limit: int,
+    visit: Callable[[Ints], None] | None = None,
+) -> tuple[int, Ints]:
+    """Minimise L by Shor's r-algorithm (subgradients in a space that is dilated along their differences).
+
+    Parameters
+    ----------
+    start : float array, shape (M,)
+    classes : int array, shape (M,)
+        Interchangeable workers share a number and a price: L is convex and symmetric in them, so nothing is lost.
+    floor : int
+        Stop as soon as L is at most this.
+    limit : int
+        Most evaluations.
+    visit : callable, optional
+        Receives the holders of all chunks in the assignment at every point, to be repaired into placements.
+
+    Returns
+    -------
+    (L, λ)
+        The least value found and its prices.
+
+    Notes
+    -----
+    N. Z. Shor, Minimization Methods for Non-Differentiable Functions, 1985. On a polyhedral function of few
+    variables it converges in a few dozen evaluations each.
+    """
+    count = int(classes[-1]) + 1 if classes.size else 0
+    point = np.zeros(count)
+    np.maximum.at(point, classes, np.maximum(start, 0.0))
+
+    def evaluate(x: NDArray[np.float64]) -> tuple[int, NDArray[np.float64], Ints]:
+        prices = np.rint(x).astype(np.int64)[classes]
+        bound = pricing.bound(prices)
+        gradient = np.bincount(classes, weights=pricing.space.slack - pricing.used(), minlength=count)
+        if visit is not None:
+            visit(pricing.assignment())
+        gradient[(x <= 0.0) & (gradient > 0.0)] = 0.0
+        return bound, gradient, prices
+
+    best, gradient, best_at = evaluate(point)
+    transform = np.eye(count)
+    step = 0.1 * float(point.max(initial=0.0)) or 1.0
+    spent = 1
+    while best > floor and spent < limit:
+        towards = transform.T @ gradient
+        norm = float(np.linalg.norm(towards))
+        if norm < 1e-12:
+            break
+        direction = transform @ (towards / norm)
+        if step * np.abs(direction).max() < 0.5:
+            break
+        moves = 0
+        while True:
+            point = np.maximum(point - step * direction, 0.0)
+            bound, new_gradient, prices = evaluate(point)
+            spent, moves = spent + 1, moves + 1
+            if bound < best:
+                best, best_at = bound, prices
+            if best <= floor or spent >= limit or new_gradient @ direction <= 0.0:
+                break
+            if moves % 2 == 0:
+                step *= 1.5
+        if moves == 1:
+            step *= 0.9
+        difference = transform.T @ (new_gradient - gradient)
+        length = float(np.linalg.norm(difference))
+        if length > 1e-12:
+            axis = difference / length
+            transform += np.outer(transform @ axis, axis) * (1.0 / 3.0 - 1.0)
+        gradient = new_gradient
+    return best, best_at
