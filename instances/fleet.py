@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from instances.checks import check_types, require
 from prefixplace import Instance, PrefixTree, TransferModel
 from prefixplace.costs import RecomputeProfile, model, profile, recompute_matrix
 from prefixplace.errors import InputError
@@ -53,22 +54,16 @@ class Fleet:
     budget_chunks: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        self._require(self.workers >= 1, "workers >= 1")
-        self._require(len(self.gpus) >= 1, "len(gpus) >= 1")
-        self._require(0 <= self.goodput_gbps < np.inf, "0 <= goodput_gbps < inf")
-        self._require(0 <= self.overhead_ms < np.inf, "0 <= overhead_ms < inf")
-        self._require(0 <= self.budget_fraction <= 1, "0 <= budget_fraction <= 1")
-        self._require(
-            len(self.budget_chunks) in (0, 1, self.workers), "len(budget_chunks) in (0, 1, workers)"
+        check_types(self)
+        require(self, self.workers >= 1, "workers >= 1")
+        require(self, len(self.gpus) >= 1, "len(gpus) >= 1")
+        require(self, 0 <= self.goodput_gbps < np.inf, "0 <= goodput_gbps < inf")
+        require(self, 0 <= self.overhead_ms < np.inf, "0 <= overhead_ms < inf")
+        require(self, 0 <= self.budget_fraction <= 1, "0 <= budget_fraction <= 1")
+        require(
+            self, len(self.budget_chunks) in (0, 1, self.workers), "len(budget_chunks) in (0, 1, workers)"
         )
-        self._require(all(k >= 0 for k in self.budget_chunks), "budget_chunks >= 0")
-
-    def _require(self, holds: bool, inequality: str) -> None:
-        """Raise :class:`InputError` that names the violated inequality and the values in it."""
-        if not holds:
-            names = (f.name for f in fields(self) if f.name in inequality)
-            values = ", ".join(f"{name} = {getattr(self, name)!r}" for name in names)
-            raise InputError(f"{type(self).__name__}: {values} violates {inequality}")
+        require(self, all(k >= 0 for k in self.budget_chunks), "budget_chunks >= 0")
 
     @property
     def worker_gpus(self) -> tuple[str, ...]:

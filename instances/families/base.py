@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from instances.checks import require
 from instances.fleet import Fleet
 from prefixplace import Instance, PrefixTree
 from prefixplace.demand import path_demand, sharing_split
@@ -62,9 +63,9 @@ class ServedFamily(Fleet, ABC):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require(0 <= self.sharing <= 1, "0 <= sharing <= 1")
-        self._require(0 < self.requests <= 1e9, "0 < requests <= 1e9")
-        self._require(self.chunk_tokens >= 1, "chunk_tokens >= 1")
+        require(self, 0 <= self.sharing <= 1, "0 <= sharing <= 1")
+        require(self, 0 < self.requests <= 1e9, "0 < requests <= 1e9")
+        require(self, self.chunk_tokens >= 1, "chunk_tokens >= 1")
 
     @classmethod
     def family(cls) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from instances.checks import require
 from instances.families.base import ServedFamily, Workload, chain_blocks, zipf
 from prefixplace import TransferModel
 
@@ -42,14 +43,14 @@ class RagShaped(ServedFamily):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require(self.system_chunks >= 0, "system_chunks >= 0")
-        self._require(self.documents >= 1, "documents >= 1")
-        self._require(len(self.document_chunks) == 2, "len(document_chunks) == 2")
+        require(self, self.system_chunks >= 0, "system_chunks >= 0")
+        require(self, self.documents >= 1, "documents >= 1")
+        require(self, len(self.document_chunks) == 2, "len(document_chunks) == 2")
         low, high = self.document_chunks
-        self._require(1 <= low <= high, "1 <= document_chunks[0] <= document_chunks[1]")
-        self._require(self.queries >= 0, "queries >= 0")
-        self._require(0 <= self.document_skew < np.inf, "0 <= document_skew < inf")
-        self._require(0 <= self.query_skew < np.inf, "0 <= query_skew < inf")
+        require(self, 1 <= low <= high, "1 <= document_chunks[0] <= document_chunks[1]")
+        require(self, self.queries >= 0, "queries >= 0")
+        require(self, 0 <= self.document_skew < np.inf, "0 <= document_skew < inf")
+        require(self, 0 <= self.query_skew < np.inf, "0 <= query_skew < inf")
 
     def lengths(self, rng: np.random.Generator) -> NDArray[np.int64]:
         """Chunks of each document, most popular first."""
@@ -98,9 +99,10 @@ class MismatchedRag(RagShaped):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require(0 <= self.mismatch <= 1, "0 <= mismatch <= 1")
+        require(self, 0 <= self.mismatch <= 1, "0 <= mismatch <= 1")
         low, high = (self.documents * bound for bound in self.document_chunks)
-        self._require(
+        require(
+            self,
             low <= self.total_chunks <= high,
             "documents·document_chunks[0] <= total_chunks <= documents·document_chunks[1]",
         )
@@ -162,8 +164,8 @@ class TwoGroupRag(RagShaped):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require(1 <= self.groups <= self.workers, "1 <= groups <= workers")
-        self._require(0 <= self.goodput_between_gbps < np.inf, "0 <= goodput_between_gbps < inf")
+        require(self, 1 <= self.groups <= self.workers, "1 <= groups <= workers")
+        require(self, 0 <= self.goodput_between_gbps < np.inf, "0 <= goodput_between_gbps < inf")
 
     def transfer(self, chunk_bytes: float) -> TransferModel:
         """Cost of fetching a chunk, by the groups of requester and holder."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from instances.checks import check_types, require
 from instances.families.base import ServedFamily, Workload, zipf
 from prefixplace import Instance, PrefixTree
-from prefixplace.errors import InputError
 
 __all__ = ["RandomValues", "UniformRecursive", "recursive_parents"]
 
@@ -43,8 +43,8 @@ class UniformRecursive(ServedFamily):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require(self.chunks >= 1, "chunks >= 1")
-        self._require(0 <= self.skew < np.inf, "0 <= skew < inf")
+        require(self, self.chunks >= 1, "chunks >= 1")
+        require(self, 0 <= self.skew < np.inf, "0 <= skew < inf")
 
     def workload(self, rng: np.random.Generator) -> Workload:
         """Requests end at chunks in a random order of popularity."""
@@ -78,9 +78,9 @@ class RandomValues:
     largest: int = 9
 
     def __post_init__(self) -> None:
+        check_types(self)
         for name, least in (("workers", 1), ("chunks", 0), ("budget", 0), ("largest", 0)):
-            if getattr(self, name) < least:
-                raise InputError(f"RandomValues: {name} = {getattr(self, name)} violates {name} >= {least}")
+            require(self, getattr(self, name) >= least, f"{name} >= {least}")
 
     def sample(self, seed: int = 0) -> Instance:
         """The instance of this seed."""

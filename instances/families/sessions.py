@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from instances.checks import require
 from instances.families.base import ServedFamily, Workload, chain_blocks, zipf
 
 __all__ = ["MultiTurn"]
@@ -42,12 +43,12 @@ class MultiTurn(ServedFamily):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require(self.sessions >= 1, "sessions >= 1")
-        self._require(len(self.session_chunks) == 2, "len(session_chunks) == 2")
+        require(self, self.sessions >= 1, "sessions >= 1")
+        require(self, len(self.session_chunks) == 2, "len(session_chunks) == 2")
         low, high = self.session_chunks
-        self._require(1 <= low <= high, "1 <= session_chunks[0] <= session_chunks[1]")
-        self._require(0 <= self.session_skew < np.inf, "0 <= session_skew < inf")
-        self._require(self.system_chunks >= 0, "system_chunks >= 0")
+        require(self, 1 <= low <= high, "1 <= session_chunks[0] <= session_chunks[1]")
+        require(self, 0 <= self.session_skew < np.inf, "0 <= session_skew < inf")
+        require(self, self.system_chunks >= 0, "system_chunks >= 0")
 
     def workload(self, rng: np.random.Generator) -> Workload:
         """Requests end at the last chunk of a session, or at every chunk when sessions grow."""

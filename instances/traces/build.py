@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 from instances.fleet import Fleet
-from instances.traces.mooncake import Tail, read_assignment, read_mooncake
+from instances.traces.mooncake import Tail, TraceRecords, read_assignment, read_mooncake
 from instances.traces.report import (
     TraceReport,
     constant_demand_segments,
@@ -39,6 +40,7 @@ def trace_instance(
     *,
     fleet: Fleet | None = None,
     block_tokens: int = 512,
+    blocks_per_chunk: int = 1,
     tail: Tail = "drop",
     routing: Routing | None = None,
     assignment: str | Path | None = None,
@@ -50,7 +52,7 @@ def trace_instance(
     """Read a Mooncake trace and build the planning problem of one of its epochs.
 
     Requests are routed over the whole trace first, as a router would, then the window is cut, then chunks
-    below `min_demand` go. One block of the trace is one placement chunk.
+    below `min_demand` go.
 
     Parameters
     ----------
@@ -59,6 +61,10 @@ def trace_instance(
     fleet : Fleet, optional
         Workers, costs and budgets; by default four, T4, L4, A100 and T4 again, with 2 % of the chunks each.
     block_tokens : int
+        Tokens per block of the trace.
+    blocks_per_chunk : int
+        Consecutive blocks that make one placement chunk, named by the last of them; 4 turns 128-token blocks into
+        512-token chunks. The rest of a request that fills no chunk is left out.
     tail : "drop" or "keep"
     routing : Routing, optional
         Rule from :mod:`prefixplace.demand`; round robin by default. Not together with `assignment`.
@@ -84,11 +90,12 @@ def trace_instance(
     if window_s is None and window_index:
         raise InputError(f"window_index = {window_index} needs a window length")
     records = read_mooncake(path, block_tokens=block_tokens, tail=tail)
-    whole = Requests.from_paths(records.paths, timestamp=records.timestamp, session=records.session)
-    violations = id_violations(records.paths, whole)
+    chunk_tokens = block_tokens * blocks_per_chunk
+    whole = _requests(records, blocks_per_chunk)
     rule = GivenAssignment(read_assignment(assignment)) if assignment is not None else routing or RoundRobin()
     routed = route(whole, rule, fleet.workers)
     epoch = routed if window_s is None else _epoch(routed, window_s, window_index)
+    violations = id_violations(records.paths)
     requests = _labelled(epoch.pruned(min_demand))
     if not len(requests):
         raise InputError(f"{path}: no chunk is wanted by {min_demand:g} requests in the window")
@@ -97,7 +104,7 @@ def trace_instance(
     report = TraceReport(
         requests_read=len(records),
         requests_used=len(requests),
-        without_full_block=len(records) - len(whole),
+        without_full_chunk=len(records) - len(whole),
         outside_window=len(routed) - len(epoch),
         below_min_demand=len(epoch) - len(requests),
         partial_tails_dropped=records.tails_dropped,
@@ -114,19 +121,29 @@ def trace_instance(
     instance = fleet.instance(
         requests.tree,
         demand,
-        chunk_tokens=block_tokens,
+        chunk_tokens=chunk_tokens,
         name=Path(path).name.split(".")[0] + window,
-        meta={"chunk_tokens": block_tokens, "tail": tail, "trace": report.to_dict()},
+        meta={"chunk_tokens": chunk_tokens, "tail": tail, "trace": report.to_dict()},
         profiles=profiles,
     )
     return TraceInstance(instance, requests, report)
 
 
+def _requests(records: TraceRecords, blocks_per_chunk: int) -> Requests:
+    """All requests of the trace on the tree of its chunks, each chunk named by the id of its last block."""
+    requests = Requests.from_paths(
+        records.chunked(blocks_per_chunk), timestamp=records.timestamp, session=records.session
+    )
+    blocks = cast("Iterable[tuple[int | str, ...]]", requests.chunk_ids)
+    return replace(requests, chunk_ids=tuple(block[-1] for block in blocks))
+
+
 def _epoch(requests: Requests, window_s: float, index: int) -> Requests:
-    epochs = requests.epochs(window_s)
-    if not 0 <= index < len(epochs):
-        raise InputError(f"window_index = {index} violates 0 <= window_index < {len(epochs)}")
-    return epochs[index]
+    number = requests.epoch_numbers(window_s)
+    count = int(number.max(initial=-1)) + 1
+    if not 0 <= index < count:
+        raise InputError(f"window_index = {index} violates 0 <= window_index < {count}")
+    return requests.select(number == index)
 
 
 def _labelled(requests: Requests) -> Requests:

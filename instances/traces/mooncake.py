@@ -56,6 +56,15 @@ class TraceRecords:
     def __len__(self) -> int:
         return len(self.paths)
 
+    def chunked(self, blocks: int) -> list[list[tuple[int | str, ...]]]:
+        """The paths in placement chunks of `blocks` blocks each; a rest of fewer blocks is left out."""
+        if blocks < 1:
+            raise InputError(f"blocks_per_chunk = {blocks} violates blocks_per_chunk >= 1")
+        return [
+            [tuple(path[i : i + blocks]) for i in range(0, len(path) - blocks + 1, blocks)]
+            for path in self.paths
+        ]
+
 
 def read_mooncake(path: str | Path, *, block_tokens: int = 512, tail: Tail = "drop") -> TraceRecords:
     """Read a trace: JSON lines with ``timestamp`` (ms), ``input_length``, ``output_length``, ``hash_ids``.

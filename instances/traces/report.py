@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefixplace import PrefixTree
-from prefixplace.demand import Requests
 
 __all__ = ["TraceReport", "constant_demand_segments", "id_violations", "shared_access_fraction"]
 
@@ -24,8 +23,8 @@ class TraceReport:
         Lines of the file.
     requests_used : int
         Requests that make demand in the instance.
-    without_full_block, outside_window, below_min_demand : int
-        Requests left out: shorter than one block; outside the time window; on no chunk with enough demand.
+    without_full_chunk, outside_window, below_min_demand : int
+        Requests left out: shorter than one chunk; outside the time window; on no chunk with enough demand.
     partial_tails_dropped : int
         Last blocks left out because they are not full.
     trace_chunks : int
@@ -50,7 +49,7 @@ class TraceReport:
 
     requests_read: int
     requests_used: int
-    without_full_block: int
+    without_full_chunk: int
     outside_window: int
     below_min_demand: int
     partial_tails_dropped: int
@@ -71,7 +70,7 @@ class TraceReport:
     def lines(self) -> tuple[tuple[str, str], ...]:
         """(what, how many) for a table, in reading order."""
         lost = {
-            "no full block": self.without_full_block,
+            "no full chunk": self.without_full_chunk,
             "outside the window": self.outside_window,
             "below the demand threshold": self.below_min_demand,
         }
@@ -96,28 +95,30 @@ class TraceReport:
         )
 
 
-def id_violations(paths: Sequence[Sequence[Hashable]], requests: Requests) -> tuple[int, int]:
-    """(ids on several paths, ids with several predecessors); (0, 0) exactly when ids are prefix hashes.
+def id_violations(paths: Sequence[Sequence[Hashable]]) -> tuple[int, int]:
+    """(ids on several paths, ids with several predecessors) in sequences of ids; (0, 0) for prefix hashes.
 
-    `paths` are the sequences that `requests` was built from. The first count is of ids with more than one
-    node in the tree, the second of ids that come right after at least two different ids (or after an id and
-    at the start).
+    The first count is of ids that end at least two different prefixes, the second of ids that come right after at
+    least two different ids (or after an id and at the start). An id with one predecessor that is itself on several
+    paths is in the first count only. O(total length).
     """
-    nodes: set[Hashable] = set()
-    repeated: set[Hashable] = set()
-    for chunk in requests.chunk_ids or ():
-        (repeated if chunk in nodes else nodes).add(chunk)
-    several = set()
-    if repeated:
-        before: dict[Hashable, Hashable] = {}
-        start = object()
-        for path in paths:
-            previous: Hashable = start
-            for chunk in path:
-                if chunk in repeated and before.setdefault(chunk, previous) != previous:
-                    several.add(chunk)
-                previous = chunk
-    return len(repeated), len(several)
+    start = object()
+    prefix: dict[tuple[Hashable, int], int] = {}
+    first_prefix: dict[Hashable, int] = {}
+    first_predecessor: dict[Hashable, Hashable] = {}
+    paths_differ: set[Hashable] = set()
+    predecessors_differ: set[Hashable] = set()
+    for path in paths:
+        node = -1
+        before: Hashable = start
+        for chunk in path:
+            node = prefix.setdefault((chunk, node), len(prefix))
+            if first_prefix.setdefault(chunk, node) != node:
+                paths_differ.add(chunk)
+            if first_predecessor.setdefault(chunk, before) != before:
+                predecessors_differ.add(chunk)
+            before = chunk
+    return len(paths_differ), len(predecessors_differ)
 
 
 def constant_demand_segments(tree: PrefixTree, total: NDArray[np.float64]) -> int:

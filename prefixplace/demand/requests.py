@@ -228,13 +228,20 @@ class Requests:
 
     def epochs(self, seconds: float) -> tuple[Requests, ...]:
         """Consecutive windows of equal length from the first timestamp on, all on the same tree; some may be empty."""
+        epoch = self.epoch_numbers(seconds)
+        arrival = np.argsort(epoch, kind="stable")
+        ends = np.cumsum(np.bincount(epoch))
+        return tuple(self.select(part) for part in np.split(arrival, ends)[:-1])
+
+    def epoch_numbers(self, seconds: float) -> NDArray[np.int64]:
+        """Which window of `seconds` each request arrives in, from 0 at the first timestamp; shape (R,)."""
         if self.timestamp is None:
             raise InputError("the requests have no timestamps: there are no epochs")
         if not 0 < seconds < np.inf:
             raise InputError(f"epochs of {seconds} s violate 0 < seconds < inf")
         since = self.timestamp - self.timestamp.min(initial=np.inf)
-        epoch = np.floor(since / seconds).astype(np.int64)
-        return tuple(self.select(epoch == e) for e in range(int(epoch.max(initial=-1)) + 1))
+        epoch: NDArray[np.int64] = np.floor(since / seconds).astype(np.int64)
+        return epoch
 
     def pruned(self, min_demand: float = 0.0) -> Requests:
         """Leave out chunks that nobody wants, and those wanted by fewer than `min_demand` requests in all.

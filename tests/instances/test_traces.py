@@ -96,7 +96,7 @@ def test_small_trace_to_instance(small: Path) -> None:
     assert instance.recompute[1].tolist() == pytest.approx(
         (Affine(48.1, 0.005).for_chunk(4).ms(4 * instance.tree.depth)).tolist()
     )
-    assert (report.requests_read, report.requests_used, report.without_full_block) == (5, 4, 1)
+    assert (report.requests_read, report.requests_used, report.without_full_chunk) == (5, 4, 1)
     assert (report.ids_on_several_paths, report.ids_with_several_predecessors) == (1, 1)
     assert (report.chunks, report.repeated_chunks, report.segments, report.cells) == (5, 2, 4, 20)
     assert report.shared_accesses == pytest.approx((3 + 2) / 8)
@@ -104,7 +104,7 @@ def test_small_trace_to_instance(small: Path) -> None:
     assert instance.meta["trace"]["chunks"] == 5
     json.dumps(instance.meta)
     lines = dict(report.lines())
-    assert lines["requests"] == "4 of 5 (1 no full block)"
+    assert lines["requests"] == "4 of 5 (1 no full chunk)"
     assert "1 on several paths" in lines["ids that are no prefix hash"]
 
 
@@ -299,6 +299,31 @@ def test_real_threshold_and_routing_figures() -> None:
     assert dynamo.report.shared_accesses == pytest.approx(0.385, abs=5e-4)
     round_robin = trace_instance(shared_dir(CONVERSATION), tail="keep")
     assert round_robin.report.shared_accesses == pytest.approx(0.466, abs=5e-4)
+
+
+def test_blocks_are_grouped_into_chunks(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "t.jsonl",
+        [record([1, 2, 3, 4, 5], 20), record([1, 2, 3, 9], 16), record([1], 4), record([1, 7, 3, 4], 16)],
+    )
+    built = trace_instance(path, block_tokens=4, blocks_per_chunk=2, fleet=Fleet(workers=1))
+    assert built.requests.chunk_ids == (2, 4, 9, 7, 4)
+    assert built.instance.demand.tolist() == [[2, 1, 1, 1, 1]]
+    assert built.instance.meta["chunk_tokens"] == 8
+    assert built.report.without_full_chunk == 1
+    assert built.report.ids_on_several_paths == 2  # blocks 3 and 4, each under 2 and under 7
+    assert built.report.ids_with_several_predecessors == 1  # 4 always comes after 3
+    one = trace_instance(path, block_tokens=4, fleet=Fleet(workers=1))
+    assert one.report.chunks == 9
+    assert built.instance.recompute[0, 1] == pytest.approx(one.instance.recompute[0, 2:4].sum())
+    with pytest.raises(pp.InputError, match="blocks_per_chunk = 0 violates"):
+        trace_instance(path, block_tokens=4, blocks_per_chunk=0)
+
+
+def test_real_ragpulse_in_chunks_of_512_tokens() -> None:
+    built = trace_instance(shared_dir(RAGPULSE), block_tokens=128, blocks_per_chunk=4)
+    assert (built.report.chunks, built.report.repeated_chunks) == (24_709, 32)
+    assert int(built.instance.tree.depth.max()) + 1 == 15
 
 
 def test_real_ragpulse() -> None:
