@@ -75,7 +75,9 @@ def oracle_rounding(instance: Instance, weights: Weights, order: Sequence[int] |
     if sorted(sequence) != list(workers):
         raise InputError(f"order {sequence} does not name each of {len(workers)} workers once")
     if weights.shape != (instance.num_workers, instance.num_chunks):
-        raise InputError(f"weights have shape {weights.shape}, not {(instance.num_workers, instance.num_chunks)}")
+        raise InputError(
+            f"weights have shape {weights.shape}, not {(instance.num_workers, instance.num_chunks)}"
+        )
     keeps = np.clip(weights, 0.0, 1.0)
     oracle = ClosedSetOracle(instance.tree)
     mask = np.zeros(keeps.shape, np.bool_)

@@ -143,4 +143,3 @@ def descend(
     if average is not None and iterations is None:
         run.offer(oracle_rounding(run.instance, average).mask)
     return best_at
-

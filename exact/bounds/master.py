@@ -58,7 +58,9 @@ class Master:
         self._idle = np.zeros(0, np.int64)
         count, n = len(self.classes), instance.num_chunks
         if dual.saving is None:
-            self.unit = max(float(dual.upper.max(initial=0.0)), float(instance.local_value.max(initial=0.0))) or 1.0
+            self.unit = (
+                max(float(dual.upper.max(initial=0.0)), float(instance.local_value.max(initial=0.0))) or 1.0
+            )
             covered = np.flatnonzero(dual.upper > 0)
             links = np.full(n, -1, np.int64)
             links[covered] = count + np.arange(covered.size)
@@ -108,8 +110,13 @@ class Master:
     def solve(self) -> MasterSolution:
         """Optimise from the last basis."""
         status = self._solver.run()
-        if status == highspy.HighsStatus.kError or self._solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            raise RuntimeError(f"HiGHS left the restricted master with status {self._solver.getModelStatus()}")
+        if (
+            status == highspy.HighsStatus.kError
+            or self._solver.getModelStatus() != highspy.HighsModelStatus.kOptimal
+        ):
+            raise RuntimeError(
+                f"HiGHS left the restricted master with status {self._solver.getModelStatus()}"
+            )
         solution = self._solver.getSolution()
         rows = np.asarray(solution.row_dual)
         if self.size:
@@ -159,11 +166,12 @@ def _solver(cost: Vector, first: Nodes, second: Nodes | None, limits: Vector) ->
 
     With one row a variable is bounded by 1, with two its assignment row does that.
     """
-    solver = highspy.Highs()
-    solver.setOptionValue("output_flag", False)
-    solver.setOptionValue("threads", 1)
-    solver.setOptionValue("primal_feasibility_tolerance", 1e-9)
-    solver.setOptionValue("dual_feasibility_tolerance", 1e-9)
+    from exact.backends.highs import new_highs, set_option
+
+    solver: highspy.Highs = new_highs()
+    set_option(solver, "threads", 1)
+    for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
+        set_option(solver, name, 1e-9)
     model = highspy.HighsLp()
     model.num_col_, model.num_row_ = cost.size, limits.size
     model.col_cost_, model.col_lower_ = cost, np.zeros(cost.size)

@@ -91,7 +91,9 @@ class Bound:
     @property
     def gap(self) -> float | None:
         """(bound − value) / |bound| for the placement met on the way; None without one."""
-        return None if self.value is None else max(0.0, self.bound - self.value) / max(abs(self.bound), 1e-300)
+        return (
+            None if self.value is None else max(0.0, self.bound - self.value) / max(abs(self.bound), 1e-300)
+        )
 
     @property
     def master(self) -> float | None:

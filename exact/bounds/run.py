@@ -37,7 +37,11 @@ class BoundRun:
     """
 
     def __init__(
-        self, instance: Instance, mask: NDArray[np.bool_], budget: Budget, progress: ProgressCallback | None = None
+        self,
+        instance: Instance,
+        mask: NDArray[np.bool_],
+        budget: Budget,
+        progress: ProgressCallback | None = None,
     ) -> None:
         self.instance, self.budget, self.clock, self.progress = instance, budget, Clock(budget), progress
         self.mask, self.value = mask, instance.objective.value(mask)
@@ -69,7 +73,9 @@ class BoundRun:
         """Report a value of a dual function with its multipliers, and the present primal weights."""
         if bound < self.bound:
             self.bound = bound
-            self.multipliers = {name: array for name, array in multipliers.items() if not np.isnan(array).any()}
+            self.multipliers = {
+                name: array for name, array in multipliers.items() if not np.isnan(array).any()
+            }
         if weights is not None:
             self.weights = weights
         if master is not None:

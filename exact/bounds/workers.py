@@ -19,7 +19,9 @@ def worker_classes(instance: Instance, *, same_budget: bool) -> list[list[int]]:
     for m in range(instance.num_workers):
         for members in classes:
             first = members[0]
-            if (not same_budget or instance.budgets[first] == instance.budgets[m]) and _swappable(instance, first, m):
+            if (not same_budget or instance.budgets[first] == instance.budgets[m]) and _swappable(
+                instance, first, m
+            ):
                 members.append(m)
                 break
         else:
