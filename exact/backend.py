@@ -160,6 +160,8 @@ class Backend(ABC):
         What makes its bounds true.
     takes_start, counts_nodes : bool
         Whether it can begin from a placement; whether it honours a node limit.
+    own_process : bool
+        Whether :func:`exact.solve` runs it in a process of its own, to be killed when it overruns its limit.
     params : type
         The frozen dataclass of its parameters, all of which have defaults.
     """
@@ -171,6 +173,7 @@ class Backend(ABC):
     bound_proof: ClassVar[BoundProof] = "solver-claim"
     takes_start: ClassVar[bool] = True
     counts_nodes: ClassVar[bool] = True
+    own_process: ClassVar[bool] = False
     params: ClassVar[type] = NoParams
 
     def available(self) -> Availability:

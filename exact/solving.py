@@ -25,7 +25,10 @@ Log = str | Path | Callable[[str], None]
 _HOME = {
     "brute-force": "exact.backends.brute_force:BruteForce",
     "highs": "exact.backends.highs:Highs",
+    "pulp-highs": "exact.backends.pulp_highs:PulpHighs",
+    "pulp-cbc": "exact.backends.pulp_cbc:PulpCbc",
     "cp-sat": "exact.backends.cp_sat:CpSat",
+    "scip": "exact.backends.scip:Scip",
     "branch-and-bound": "exact.branch_and_bound.backend:BranchAndBound",
 }
 
@@ -153,6 +156,10 @@ def _run(backend: Backend, run: Run, params: Any) -> Outcome:
     if run.clock.expired() is not None:
         return Outcome("time")
     try:
+        if backend.own_process:
+            from exact.own_process import run_in_own_process
+
+            return run_in_own_process(backend, run, params)
         return backend.run(run, params)
     except KeyboardInterrupt:
         run.say("interrupted")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
@@ -16,7 +17,7 @@ from exact.streams import captured_stdout
 from prefixplace.errors import InputError
 from prefixplace.result import StopReason
 
-__all__ = ["Highs", "new_highs", "pass_model", "set_option"]
+__all__ = ["Highs", "new_highs", "pass_model", "set_option", "solve_highs"]
 
 TOLERANCE = 1e-9
 """On rows, integrality and reduced costs; the default 1e-6 would let bounds differ from values in the sixth digit."""
@@ -33,61 +34,94 @@ class Highs(CompactBackend):
     def optimise(
         self, problem: CompactProblem, start: NDArray[np.float64] | None, run: Run, params: CompactParams
     ) -> Outcome:
-        """Pass the arrays, set the start, run, and translate."""
-        import highspy
-
+        """Pass the arrays, and solve."""
         highs = new_highs(run.say)
         pass_model(highs, compact_arrays(problem), problem.objective_scale)
-        for name, value in {**_options(run), **params.options}.items():
-            set_option(highs, name, value)
-        if start is not None:
-            solution = highspy.HighsSolution()
-            solution.col_value = start
-            highs.setSolution(solution)
-        watch = _Watch(highs, problem, run)
-        if run.clock.remaining is not None:
-            set_option(highs, "time_limit", run.clock.remaining)
-        watch.process.call(highs.run)
+        return solve_highs(highs, problem, np.arange(problem.num_variables), 1.0, start, run, params)
 
-        info, status = highs.getInfo(), highs.getModelStatus()
-        infeasible = status == highspy.HighsModelStatus.kInfeasible
-        if not infeasible:
-            run.tighten(info.mip_dual_bound / problem.objective_scale)
-        if np.isfinite(info.objective_function_value):  # +inf without incumbent
-            run.offer(problem.placement_values(highs.getSolution().col_value))
-        return Outcome(
-            "user" if watch.process.interrupted else _stop_reason(status, run),
-            None if start is None else watch.start_accepted,
-            {"nodes": max(int(info.mip_node_count), 0), "lp_iterations": int(info.simplex_iteration_count)},
-            claims_infeasible=infeasible,
-        )
+
+def solve_highs(
+    highs: Any,
+    problem: CompactProblem,
+    column: NDArray[np.int64],
+    sign: float,
+    start: NDArray[np.float64] | None,
+    run: Run,
+    params: CompactParams,
+) -> Outcome:
+    """Solve a model that HiGHS already has: options, start, callbacks, translation.
+
+    Parameters
+    ----------
+    highs : highspy.Highs
+    problem : CompactProblem
+    column : int64 array, shape (num_variables,)
+        The column of each entry of a solution vector.
+    sign : float
+        What HiGHS's objective is to ours, besides the scale: 1.0, or -1.0 for a minimisation.
+    """
+    import highspy
+
+    for name, value in {**_options(run), **params.options}.items():
+        set_option(highs, name, value)
+    if start is not None:
+        solution = highspy.HighsSolution()
+        values = np.empty(start.size)
+        values[column] = start
+        solution.col_value = values
+        highs.setSolution(solution)
+    watch = _Watch(highs, problem, column, sign, run)
+    if run.clock.remaining is not None:
+        set_option(highs, "time_limit", run.clock.remaining)
+    watch.process.call(highs.run)
+
+    info, status = highs.getInfo(), highs.getModelStatus()
+    infeasible = status == highspy.HighsModelStatus.kInfeasible
+    if not infeasible:
+        watch.on_bound(info.mip_dual_bound)
+    if np.isfinite(info.objective_function_value):  # +inf without incumbent
+        watch.on_solution(highs.getSolution().col_value)
+    return Outcome(
+        "user" if watch.process.interrupted else _stop_reason(status, run),
+        None if start is None else watch.start_accepted,
+        {
+            "nodes": max(int(info.mip_node_count), 0),
+            "lp_iterations": max(int(info.simplex_iteration_count), 0),
+        },
+        claims_infeasible=infeasible,
+    )
 
 
 class _Watch:
     """The callbacks of one run: log, incumbents, bounds, and the question whether to stop."""
 
-    def __init__(self, highs: Any, problem: CompactProblem, run: Run) -> None:
-        self.problem, self.run = problem, run
+    def __init__(
+        self, highs: Any, problem: CompactProblem, column: NDArray[np.int64], sign: float, run: Run
+    ) -> None:
+        self.problem, self.column, self.run = problem, column, run
+        self.factor = sign * problem.objective_scale
         self.process = Interruptible()
         self.start_accepted = False
         self._line = ""
-        highs.cbLogging += self.process.guarded(self._on_log)
-        highs.cbMipImprovingSolution += self.process.guarded(self._on_solution)
-        highs.cbMipLogging += self.process.guarded(self._on_bound)
+        highs.cbLogging += self.process.guarded(lambda event: self._on_log(event.message))
+        highs.cbMipImprovingSolution += self.process.guarded(
+            lambda event: self.on_solution(event.data_out.mip_solution)
+        )
+        highs.cbMipLogging += self.process.guarded(lambda event: self.on_bound(event.data_out.mip_dual_bound))
         highs.cbMipInterrupt += self._on_interrupt
 
-    def _on_log(self, event: Any) -> None:
-        *lines, self._line = (self._line + event.message).split("\n")
+    def _on_log(self, message: str) -> None:
+        *lines, self._line = (self._line + message).split("\n")
         for line in lines:
             self.run.say(line)
             # an infeasible start is dropped without any other sign than the absence of this line
             self.start_accepted |= line.startswith("MIP start solution is feasible")
 
-    def _on_solution(self, event: Any) -> None:
-        self.run.offer(self.problem.placement_values(event.data_out.mip_solution))
+    def on_solution(self, values: Any) -> None:
+        self.run.offer(self.problem.placement_values(np.asarray(values)[self.column]))
 
-    def _on_bound(self, event: Any) -> None:
-        self.run.tighten(event.data_out.mip_dual_bound / self.problem.objective_scale)
+    def on_bound(self, bound: float) -> None:
+        self.run.tighten(bound / self.factor)
 
     def _on_interrupt(self, event: Any) -> None:
         if self.process.stopping.is_set():
@@ -121,7 +155,7 @@ def _stop_reason(status: Any, run: Run) -> StopReason:
     return known.get(status, "error")
 
 
-def new_highs(say: Any = None) -> Any:
+def new_highs(say: Callable[[str], None] | None = None) -> Any:
     """A new silent Highs object; `say` gets the banner that the first one in a process prints all the same.
 
     One object serves one run: its clock adds up over runs.
@@ -130,8 +164,9 @@ def new_highs(say: Any = None) -> Any:
 
     with captured_stdout() as banner:
         highs = highspy.Highs()  # type: ignore[no-untyped-call]
-    for line in banner if say is not None else ():
-        say(line)
+    if say is not None:
+        for line in banner:
+            say(line)
     set_option(highs, "log_to_console", False)
     # the number of threads belongs to the process and is fixed at its first use, until the scheduler is reset
     highspy.Highs.resetGlobalScheduler(True)
