@@ -141,7 +141,7 @@ class ThreePartition(Construction):
     workers : int
         m ≥ 1.
     budget : int
-        B; three whole numbers between B/4 and B/2 must be able to sum to it (10, 13, 14 and everything from 16 on).
+        B; three whole numbers between B/4 and B/2 must be able to sum to it (3, 6, 7 and everything from 9 on).
     """
 
     workers: int = 4
