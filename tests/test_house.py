@@ -21,7 +21,18 @@ LEVELS = {"prefixplace": 0, "exact": 1, "instances": 2, "prefixplace.lab": 3}
 DOORS = {("prefixplace/__init__.py", "prefixplace.lab.compare")}
 """`pp.compare` is opened on first use, so that the workbench is one import away for whoever sits at it."""
 
-HEAVY = ("numba", "ortools", "highspy", "pulp", "pandas", "matplotlib", "networkx", "rich", "cyclopts", "scipy")
+HEAVY = (
+    "numba",
+    "ortools",
+    "highspy",
+    "pulp",
+    "pandas",
+    "matplotlib",
+    "networkx",
+    "rich",
+    "cyclopts",
+    "scipy",
+)
 
 
 def level(module: str) -> int | None:
@@ -46,7 +57,9 @@ def arrows(source: str, module: str, is_package: bool) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
-                parts = module.split(".")[: None if is_package and node.level == 1 else -node.level + is_package]
+                parts = module.split(".")[
+                    : None if is_package and node.level == 1 else -node.level + is_package
+                ]
                 base = ".".join([*parts, *([base] if base else [])])
             found |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):

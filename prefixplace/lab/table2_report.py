@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
 from prefixplace.errors import InputError
@@ -24,6 +23,7 @@ from prefixplace.lab.study_table2 import (
     solved,
     table_rows,
 )
+from prefixplace.lab.tables import text_table
 from prefixplace.result import package_versions
 
 __all__ = ["records_of", "run_table2", "table2_document", "table2_markdown", "table2_tables", "write_table2"]
@@ -121,17 +121,12 @@ def table2_document(records: list[Record]) -> dict[str, Any]:
 
 def table2_tables(records: list[Record]) -> Group:
     """Both tables for the terminal."""
-    first = Table(title=_title(records), title_justify="left", title_style="bold", box=None, pad_edge=False)
-    for i, name in enumerate(_COLUMNS):
-        first.add_column(name, justify="right" if i else "left")
-    for cells in _table_cells(records):
-        first.add_row(*cells)
-    second = Table(title=_GAIN, title_justify="left", title_style="bold", box=None, pad_edge=False)
-    for i, name in enumerate(_GAIN_COLUMNS):
-        second.add_column(name, justify="right" if i else "left")
-    for cells in _gain_cells(records):
-        second.add_row(*cells)
-    return Group(first, "", second, Text(_seconds(records), style="dim"))
+    return Group(
+        text_table(_COLUMNS, _table_cells(records), title=_title(records)),
+        "",
+        text_table(_GAIN_COLUMNS, _gain_cells(records), title=_GAIN),
+        Text(_seconds(records), style="dim"),
+    )
 
 
 def table2_markdown(records: list[Record]) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container, Iterable, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -14,7 +16,7 @@ from prefixplace.html import number, table_html
 if TYPE_CHECKING:
     from prefixplace.lab.compare import Comparison, InstanceComparison
 
-__all__ = ["comparison_html", "comparison_tables", "gap_text", "ratio_text", "seconds_text"]
+__all__ = ["comparison_html", "comparison_tables", "gap_text", "ratio_text", "seconds_text", "text_table"]
 
 _SILENT = ("finished", "error", "unavailable")  # a reason below the table says more
 _STYLES = {"optimal": "green", "none": "red", "bound": "dim"}
@@ -63,12 +65,49 @@ def comparison_html(comparison: Comparison) -> str:
     return "".join(parts)
 
 
+def text_table(
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    title: str = "",
+    left: Container[int] = (0,),
+    styles: Iterable[str | None] = repeat(None),
+) -> Table:
+    """A table of plain text: nothing in it is taken for markup, whatever workers and instances are called.
+
+    Parameters
+    ----------
+    header : sequence of str
+        Empty for a table without one.
+    rows : iterable of sequences of str
+    title : str
+    left : collection of int
+        Columns aligned to the left; the others are aligned to the right.
+    styles : iterable of str or None
+        Rich style of each row.
+    """
+    table = Table(
+        title=Text(title, style="bold") if title else None,
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        show_header=bool(header),
+    )
+    for i, name in enumerate(header):
+        table.add_column(Text(name), justify="left" if i in left else "right", overflow="fold")
+    for cells, style in zip(rows, styles, strict=False):
+        table.add_row(*map(Text, cells), style=style)
+    return table
+
+
 def _table(one: InstanceComparison) -> RenderableType:
-    table = Table(title=_title(one), title_justify="left", title_style="bold", box=None, pad_edge=False)
-    for i, name in enumerate(_HEADER):
-        table.add_column(name, justify="right" if 0 < i < 7 else "left", no_wrap=i == 0)
-    for row, cells in zip(one.rows, _cells(one), strict=True):
-        table.add_row(*cells, style=_STYLES.get(row.status))
+    table = text_table(
+        _HEADER,
+        _cells(one),
+        title=_title(one),
+        left=(0, len(_HEADER) - 1),
+        styles=[_STYLES.get(row.status) for row in one.rows],
+    )
     notes = [Text(_verdict(one))]
     notes += [Text(reason, style="red") for reason in _reasons(one)]
     return Group(table, *notes, Text(""))

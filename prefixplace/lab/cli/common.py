@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from rich.console import Console, RenderableType
 from rich.table import Table
+from rich.text import Text
 
 __all__ = [
     "Json",
@@ -54,12 +55,12 @@ def show(*parts: RenderableType) -> None:
 
 
 def facts(title: str, rows: Mapping[str, str]) -> Table:
-    """A two-column table of named facts."""
+    """A two-column table of named facts, as plain text."""
     table = Table(
-        title=title, title_justify="left", title_style="bold", box=None, show_header=False, pad_edge=False
+        title=Text(title, style="bold"), title_justify="left", box=None, show_header=False, pad_edge=False
     )
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in rows.items():
-        table.add_row(name, value)
+        table.add_row(name, Text(value))
     return table

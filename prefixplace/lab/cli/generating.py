@@ -28,11 +28,10 @@ def generate(
 
     Without -o the instance is only described. `prefixplace families` lists families and their parameters.
 
-    Examples:
-
-        prefixplace generate rag-shaped --seed 3 --set workers=4 --set documents=60 -o rag.json
-
-        prefixplace generate mismatched-rag --set mismatch=1 --set gpus=T4,L4,A100 -o hard.json.gz
+    ```
+    prefixplace generate rag-shaped --seed 3 --set workers=4 --set documents=60 -o rag.json
+    prefixplace generate mismatched-rag --set mismatch=1 --set gpus=T4,L4,A100 -o hard.json.gz
+    ```
 
     Parameters
     ----------
@@ -65,13 +64,12 @@ def generate(
 def families(*, json: Json = False) -> int:
     """List the families of instances with their parameters and defaults.
 
-    Examples:
-
-        prefixplace families
+    ```
+    prefixplace families
+    ```
     """
-    from rich.table import Table
-
     from instances.registry import FAMILIES, parameters, summary
+    from prefixplace.lab.tables import text_table
 
     documents: list[dict[str, Any]] = [
         {"name": name, "summary": summary(name), "parameters": parameters(name)} for name in FAMILIES
@@ -79,13 +77,11 @@ def families(*, json: Json = False) -> int:
     if json:
         print_json({"families": documents})
         return 0
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
-    table.add_column("family", no_wrap=True)
-    table.add_column("what it is, and its parameters with their defaults")
+    lines = []
     for document in documents:
         defaults = ", ".join(f"{name}={_text(value)}" for name, value in document["parameters"].items())
-        table.add_row(document["name"], f"{document['summary']}\n{defaults}")
-    show(table)
+        lines.append([document["name"], f"{document['summary']}\n{defaults}\n"])
+    show(text_table(("family", "what it is, and its parameters with their defaults"), lines, left=(0, 1)))
     return 0
 
 

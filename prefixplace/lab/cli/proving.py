@@ -21,11 +21,10 @@ def bound(
 ) -> int:
     """Bound the optimum from above. `prefixplace solvers` lists the kinds.
 
-    Examples:
-
-        prefixplace bound a.json
-
-        prefixplace bound a.json --kind compact-lp --json
+    ```
+    prefixplace bound a.json
+    prefixplace bound a.json --kind compact-lp --json
+    ```
 
     Parameters
     ----------
@@ -34,18 +33,34 @@ def bound(
     """
     import exact
     from prefixplace import Budget, read_instance
+    from prefixplace.html import number
+    from prefixplace.lab.progress import activity
+    from prefixplace.lab.tables import gap_text, seconds_text
 
     instance = read_instance(file)
-    found = exact.bound(instance, kind, budget=Budget(seconds=time_limit))
+    with activity(1, shown=True) as status:
+        status.begin(kind)
+        found = exact.bound(instance, kind, budget=Budget(seconds=time_limit), progress=status.report)
+    if json:
+        print_json(found.to_dict())
+    else:
+        rows = {"bound": f"{number(found.bound, 12)} ms saved per epoch", "proof": found.proof}
+        if found.value is not None:
+            rows["best value met"] = f"{number(found.value, 12)}, gap {gap_text(found.gap)}"
+        rows |= {"stopped because": found.stop_reason, "seconds": seconds_text(found.seconds)}
+        rows |= {name.replace("_", " "): number(count) for name, count in found.counters.items()}
+        show(facts(f"{kind} of {instance.name or file.name}", rows))
+    if found.stop_reason == "user":
+        raise KeyboardInterrupt
     return 0
 
 
 def verify(file: Path, claims: Path, *, json: Json = False) -> int:
     """Check a plan in exact arithmetic: instance, closure, budgets, value. Exit 1 when anything is false.
 
-    Examples:
-
-        prefixplace verify a.json plan.json
+    ```
+    prefixplace verify a.json plan.json
+    ```
 
     Parameters
     ----------
@@ -54,10 +69,9 @@ def verify(file: Path, claims: Path, *, json: Json = False) -> int:
     claims
         Plan file.
     """
-    from rich.table import Table
-
     from prefixplace import read_instance
     from prefixplace.files import read_json
+    from prefixplace.lab.tables import text_table
     from prefixplace.lab.verify import check_plan
 
     instance = read_instance(file)
@@ -66,14 +80,12 @@ def verify(file: Path, claims: Path, *, json: Json = False) -> int:
     if json:
         print_json({"holds": holds, "checks": [check.to_dict() for check in checks]})
         return int(not holds)
-    table = Table(box=None, show_header=False, pad_edge=False)
-    for check in checks:
-        table.add_row(
-            "true" if check.holds else "FALSE",
-            check.claim,
-            check.detail,
-            style=None if check.holds else "red",
-        )
+    table = text_table(
+        ("", "claim", "found"),
+        [["true" if check.holds else "FALSE", check.claim, check.detail] for check in checks],
+        left=range(3),
+        styles=[None if check.holds else "red" for check in checks],
+    )
     show(table)
     return int(not holds)
 
@@ -87,9 +99,9 @@ def export(
 ) -> int:
     """Write the compact integer programme, with variables named by worker and chunk, for any solver.
 
-    Examples:
-
-        prefixplace export a.json --to mps -o a.mps
+    ```
+    prefixplace export a.json --to mps -o a.mps
+    ```
 
     Parameters
     ----------

@@ -75,11 +75,10 @@ def trace(
 ) -> int:
     """Make an instance of a request trace in Mooncake's format, and report what was left out.
 
-    Examples:
-
-        prefixplace trace conversation_trace.jsonl --workers 4 -o conversation.npz
-
-        prefixplace trace trace.jsonl.gz --window 600 --window-index 2 --routing sticky-session -o epoch.json.gz
+    ```
+    prefixplace trace conversation_trace.jsonl --workers 4 -o conversation.npz
+    prefixplace trace trace.jsonl.gz --window 600 --window-index 2 --routing sticky-session -o epoch.json.gz
+    ```
 
     Parameters
     ----------
@@ -115,11 +114,10 @@ def replay(
     Without --trace the requests are those that the demand of the instance is made of. With it, the trace must
     have been the origin of the instance, and the same options give the same requests.
 
-    Examples:
-
-        prefixplace replay rag.json plan.json
-
-        prefixplace replay conversation.npz plan.json --trace conversation_trace.jsonl --workers 4
+    ```
+    prefixplace replay rag.json plan.json
+    prefixplace replay conversation.npz plan.json --trace conversation_trace.jsonl --workers 4
+    ```
 
     Parameters
     ----------
@@ -128,12 +126,11 @@ def replay(
     plan
         Plan file.
     """
-    from rich.table import Table
-
     from prefixplace import InputError, read_instance, read_plan
     from prefixplace import replay as serve
     from prefixplace._replay import requests_of_demand
     from prefixplace.html import number
+    from prefixplace.lab.tables import text_table
 
     if trace is None and requests != TraceOptions():
         raise InputError("options about requests need --trace")
@@ -155,13 +152,14 @@ def replay(
         "objective of the plan": f"{number(value, 12)} ms",
         "chunks not recomputed": f"{served.hit_rate:.2%}",
     }
-    table = Table(box=None, pad_edge=False)
-    table.add_column("worker")
-    for column in ("own cache", "fetched", "recomputed", "paid, ms"):
-        table.add_column(column, justify="right")
-    for m, worker in enumerate(instance.workers):
-        columns = (served.local, served.fetched, served.recomputed, served.paid_by_worker)
-        table.add_row(worker, *(number(float(column[m]), 8) for column in columns))
+    columns = (served.local, served.fetched, served.recomputed, served.paid_by_worker)
+    table = text_table(
+        ("worker", "own cache", "fetched", "recomputed", "paid, ms"),
+        [
+            [worker, *(number(float(column[m]), 8) for column in columns)]
+            for m, worker in enumerate(instance.workers)
+        ],
+    )
     show(facts(f"replay on {instance.name or file.name}", rows), table)
     return 0
 

@@ -27,11 +27,10 @@ def show_instance(
 ) -> int:
     """Describe an instance, and a plan for it: summary, tree, picture.
 
-    Examples:
-
-        prefixplace show rag.json
-
-        prefixplace show rag.json plan.json --png plan.png
+    ```
+    prefixplace show rag.json
+    prefixplace show rag.json plan.json --png plan.png
+    ```
 
     Parameters
     ----------
@@ -77,11 +76,10 @@ def lab(
 ) -> int:
     """Start JupyterLab on the project's notebooks (needs the extra `lab`).
 
-    Examples:
-
-        prefixplace lab
-
-        prefixplace lab --no-browser
+    ```
+    prefixplace lab
+    prefixplace lab --no-browser
+    ```
     """
     import subprocess
     import sys

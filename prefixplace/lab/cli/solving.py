@@ -38,13 +38,11 @@ def compare(
     Without FILES a small RAG-shaped instance is drawn, so that there is something to see. METHODS are
     heuristics and exact back-ends (`prefixplace solvers` lists them); all heuristics and highs when left out.
 
-    Examples:
-
-        prefixplace compare
-
-        prefixplace compare a.json b.json.gz --methods prefixplace,greedy,highs --bounds compact-lp
-
-        prefixplace compare a.json --csv > rows.csv
+    ```
+    prefixplace compare
+    prefixplace compare a.json b.json.gz --methods prefixplace,greedy,highs --bounds compact-lp
+    prefixplace compare a.json --csv > rows.csv
+    ```
 
     Parameters
     ----------
@@ -96,11 +94,10 @@ def solve(
 ) -> int:
     """Plan one instance by one method; write the plan with -o.
 
-    Examples:
-
-        prefixplace solve a.json -o plan.json
-
-        prefixplace solve a.json --method highs --time-limit 60 --threads 2 --start plan.json
+    ```
+    prefixplace solve a.json -o plan.json
+    prefixplace solve a.json --method highs --time-limit 60 --threads 2 --start plan.json
+    ```
 
     Parameters
     ----------
@@ -155,14 +152,13 @@ def solve(
 def solvers(*, json: Json = False) -> int:
     """List heuristics, exact back-ends and bounds, and whether each can be used here.
 
-    Examples:
-
-        prefixplace solvers
+    ```
+    prefixplace solvers
+    ```
     """
-    from rich.table import Table
-
     from exact import BACKENDS, BOUNDS
     from prefixplace import METHODS
+    from prefixplace.lab.tables import text_table
 
     rows = [
         {
@@ -187,11 +183,11 @@ def solvers(*, json: Json = False) -> int:
     if json:
         print_json({"solvers": rows})
         return 0
-    table = Table(box=None, pad_edge=False)
-    for column in ("name", "kind", "what it does", ""):
-        table.add_column(column, no_wrap=column in ("name", "kind"))
-    for row in rows:
-        style = None if row["usable"] else "red"
-        table.add_row(str(row["name"]), str(row["kind"]), str(row["what"]), str(row["note"]), style=style)
+    table = text_table(
+        ("name", "kind", "what it does", ""),
+        [[str(row[field]) for field in ("name", "kind", "what", "note")] for row in rows],
+        left=range(4),
+        styles=[None if row["usable"] else "red" for row in rows],
+    )
     show(table)
     return 0

@@ -28,11 +28,10 @@ def table2(
 
     Records go to OUTPUT as they come. Stopped by Ctrl-C, it goes on where it was when called again.
 
-    Examples:
-
-        prefixplace study table2 --short
-
-        prefixplace study table2 --processes 2 -o results/table2
+    ```
+    prefixplace study table2 --short
+    prefixplace study table2 --processes 2 -o results/table2
+    ```
     """
     from prefixplace.lab.progress import activity
     from prefixplace.lab.table2_report import (
@@ -79,11 +78,10 @@ def planner(
 ) -> int:
     """Fig. 7: how long Algorithm 1 takes, beside the paper's seconds; FILES are timed after the grid.
 
-    Examples:
-
-        prefixplace study planner --short
-
-        prefixplace study planner conversation.npz
+    ```
+    prefixplace study planner --short
+    prefixplace study planner conversation.npz
+    ```
     """
     from prefixplace import read_instance
     from prefixplace.lab.study_planner import planner_times, times_document, times_table
