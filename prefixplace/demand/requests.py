@@ -93,6 +93,9 @@ class Requests:
             if column.size != leaf.size:
                 raise InputError(f"{field} has {column.size} entries for {leaf.size} requests")
             object.__setattr__(self, field, column)
+        if self.timestamp is not None and not np.isfinite(self.timestamp).all():
+            i = int(np.flatnonzero(~np.isfinite(self.timestamp))[0])
+            raise InputError(f"timestamp of request {i} is {self.timestamp[i]}: must be finite")
         if self.weight is not None and not ((self.weight >= 0) & np.isfinite(self.weight)).all():
             i = int(np.flatnonzero(~((self.weight >= 0) & np.isfinite(self.weight)))[0])
             raise InputError(f"weight of request {i} is {self.weight[i]}: must be finite and ≥ 0")
@@ -121,13 +124,15 @@ class Requests:
         since its keys and values differ. Nodes are numbered in order of first appearance (``tree.origin``).
 
         Requests with an empty path need no chunk and are left out (`record` keeps the numbers of the others).
-        O(total length); sequences may be of any length.
+        `timestamp`, `session` and `weight` have one entry per sequence, as in the class. O(total length);
+        sequences may be of any length.
         """
         children: dict[tuple[int, Hashable], int] = {}
         parents: list[int] = []
         ids: list[Hashable] = []
         leaves: list[int] = []
         records: list[int] = []
+        number = -1
         for number, path in enumerate(paths):
             node = -1
             for chunk in path:
@@ -144,15 +149,15 @@ class Requests:
                 records.append(number)
         tree = PrefixTree.from_parents(np.array(parents, np.int64))
         kept = np.array(records, np.int64)
-        return cls(
-            tree,
-            tree.position[np.array(leaves, np.int64)],
-            chunk_ids=tuple(ids[i] for i in tree.origin.tolist()),
-            timestamp=None if timestamp is None else np.asarray(timestamp, np.float64)[kept],
-            session=None if session is None else np.asarray(session, np.int64)[kept],
-            weight=None if weight is None else np.asarray(weight, np.float64)[kept],
-            record=kept,
-        )
+        columns: dict[str, Any] = {"record": kept}
+        for field, values in (("timestamp", timestamp), ("session", session), ("weight", weight)):
+            if values is not None:
+                column = _column(field, values, _COLUMNS[field])
+                if column.size != number + 1:
+                    raise InputError(f"{field} has {column.size} entries for {number + 1} sequences")
+                columns[field] = column[kept]
+        names = tuple(ids[i] for i in tree.origin.tolist())
+        return cls(tree, tree.position[np.array(leaves, np.int64)], chunk_ids=names, **columns)
 
     def __len__(self) -> int:
         return int(self.leaf.size)
@@ -240,8 +245,11 @@ class Requests:
         if not 0 < seconds < np.inf:
             raise InputError(f"epochs of {seconds} s violate 0 < seconds < inf")
         since = self.timestamp - self.timestamp.min(initial=np.inf)
-        epoch: NDArray[np.int64] = np.floor(since / seconds).astype(np.int64)
-        return epoch
+        epoch = np.floor(since / seconds)
+        if epoch.max(initial=0) >= 2**53:  # beyond, the numbers of neighbouring epochs are the same float
+            raise InputError(f"epochs of {seconds} s are too short for a trace of {since.max():g} s")
+        number: NDArray[np.int64] = epoch.astype(np.int64)
+        return number
 
     def pruned(self, min_demand: float = 0.0) -> Requests:
         """Leave out chunks that nobody wants, and those wanted by fewer than `min_demand` requests in all.

@@ -154,6 +154,8 @@ TREE = pp.PrefixTree.from_parents([-1, 0])
         ({"leaf": [0, 2]}, "request 1 ends at 2, which is no chunk of 2"),
         ({"leaf": [0.5]}, "leaf of requests must be a one-dimensional array of numbers"),
         ({"leaf": [0, 1], "timestamp": [1]}, "timestamp has 1 entries for 2 requests"),
+        ({"leaf": [0], "timestamp": [np.nan]}, "timestamp of request 0 is nan: must be finite"),
+        ({"leaf": [0], "session": [0.5]}, "session of requests must be a one-dimensional array of numbers"),
         ({"leaf": [0], "weight": [-1]}, "weight of request 0 is -1.0"),
         ({"leaf": [0], "weight": [np.nan]}, "weight of request 0 is nan"),
         ({"leaf": [0], "chunk_ids": ["a"]}, "1 chunk ids for 2 chunks"),
@@ -177,6 +179,10 @@ def test_what_needs_timestamps_or_workers() -> None:
         stamped.window(2, 2)
     with pytest.raises(pp.InputError, match="violate 0 < seconds"):
         stamped.epochs(0)
+    with pytest.raises(pp.InputError, match="too short for a trace of 1 s"):
+        Requests(TREE, np.array([0, 1]), timestamp=np.array([1.0, 2.0])).epochs(1e-300)
+    with pytest.raises(pp.InputError, match="timestamp has 2 entries for 3 sequences"):
+        Requests.from_paths([[1], [], [2]], timestamp=[1, 2])
 
 
 def test_path_demand_checks_the_shape_and_copies() -> None:
