@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 __all__ = ["best_price", "closure_at", "closure_mask"]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from exact.bounds.coverage import starting_multipliers
 from exact.bounds.holders import HolderDual
 from exact.bounds.lagrangian import CoverageDual
-from exact.bounds.coverage import starting_multipliers
 from exact.bounds.run import BoundRun
 from exact.rounding import oracle_rounding
 from prefixplace.errors import InputError

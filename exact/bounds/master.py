@@ -53,6 +53,8 @@ class Master:
     def __init__(self, dual: CoverageDual) -> None:
         self.dual, self.classes = dual, dual.classes
         instance = dual.instance
+        self._links: list[Nodes]
+        self._duals: Nodes
         self._columns: list[tuple[int, Nodes]] = []
         self._known: set[tuple[int, bytes]] = set()
         self._idle = np.zeros(0, np.int64)
@@ -62,7 +64,7 @@ class Master:
                 max(float(dual.upper.max(initial=0.0)), float(instance.local_value.max(initial=0.0))) or 1.0
             )
             covered = np.flatnonzero(dual.upper > 0)
-            links = np.full(n, -1, np.int64)
+            links: Nodes = np.full(n, -1, np.int64)
             links[covered] = count + np.arange(covered.size)
             self._links, self._duals = [links] * count, links
             cost, second = dual.upper[covered], None
@@ -73,7 +75,7 @@ class Master:
             usable = (dual.saving > 0) & (instance.budgets > 0)[:, None, None]
             holder, requester, chunk = np.nonzero(usable)
             wanted = usable.any(axis=0)
-            assigned = np.full(wanted.shape, -1, np.int64)
+            assigned: Nodes = np.full(wanted.shape, -1, np.int64)
             assigned[wanted] = count + np.arange(int(wanted.sum()))
             table = np.full(usable.shape, -1, np.int64)
             table[usable] = count + int(wanted.sum()) + np.arange(holder.size)
@@ -157,7 +159,7 @@ class Master:
             if weight > 1e-12:
                 members = self.classes[kind]
                 columns.append(Column(tuple(members), nodes, float(weight)))
-                weights[np.ix_(members, nodes)] += weight / len(members)
+                weights[np.array(members)[:, None], nodes] += weight / len(members)
         return tuple(columns), weights
 
 

@@ -126,4 +126,5 @@ class Bound:
 
     def __repr__(self) -> str:
         known = "" if self.value is None else f", value={self.value:.10g}"
-        return f"Bound({self.kind!r}, {self.bound:.10g} ({self.proof}){known}, {self.stop_reason} in {self.seconds:.3g} s)"
+        how = f"{self.stop_reason} in {self.seconds:.3g} s"
+        return f"Bound({self.kind!r}, {self.bound:.10g} ({self.proof}){known}, {how})"

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from math import lcm
+from math import gcd, lcm
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ __all__ = [
     "closure_value",
     "coverage_bound",
     "exact_instance",
+    "granularity",
     "holder_set_bound",
     "integers",
     "plan_value",
@@ -165,6 +166,15 @@ def plan_value(data: ExactInstance, sets: Sequence[Sequence[int]]) -> int:
         return int(best.sum())
     kept = sum(int(data.local[m, chunks].sum()) for m, chunks in enumerate(sets))
     return kept + sum(data.coverage[b] for b in set().union(*sets))
+
+
+def granularity(data: ExactInstance) -> int:
+    """Greatest common divisor of all values: F of every plan is a multiple of it. 0 when every value is 0."""
+    step = 0
+    for array in (data.local, data.coverage, data.saving):
+        for value in array.flat:
+            step = gcd(step, value)
+    return step
 
 
 def closure_value(
