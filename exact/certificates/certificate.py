@@ -48,7 +48,7 @@ class Certificate:
     ``value``, ``bound``      F of the plan and a number that no plan exceeds, as fractions
     ``plan``                  ``{"workers": [[chunk numbers, ascending] × M]}``
     ``denominator``           D: the multipliers below are integers in units of 1/D ms
-    ``coverage_multipliers``  μ_b (n), between 0 and Δ(b); pairwise σ_{mb} (M lists of n), between 0 and max_h s_{m←h}(b)
+    ``coverage_multipliers``  μ_b (n), 0 … Δ(b); pairwise σ_{mb} (M lists of n), 0 … max_h s_{m←h}(b)
     ``budget_prices``         λ_m ≥ 0 (M); in coverage duals ``null`` asks for the dynamic program of that worker
     ``leaves``                list of ``{"coverage_multipliers", "budget_prices"}``, one proof for each leaf
     ``tree``                  the branchings in preorder: ``["keep", worker, chunk]`` (worker keeps chunk, or not),

@@ -72,7 +72,7 @@ def issue(instance: Instance, placement: Placement, kind: str, fields: Mapping[s
     """
     data = exact_instance(instance, fields.get("denominator", 1))
     bound = Fraction(proven_bound(data, {"kind": kind, **fields}, instance), data.denominator)
-    value = Fraction(plan_value(data, placement.sets()), data.denominator)
+    value = Fraction(plan_value(data, [chunks.tolist() for chunks in placement.sets()]), data.denominator)
     plan = {"workers": [chunks.tolist() for chunks in placement.sets(given=True)]}
     return sealed(
         {

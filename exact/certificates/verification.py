@@ -23,6 +23,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -153,7 +154,7 @@ def _plan(plan: Any, instance: Instance) -> list[list[int]]:
             raise Rejected(
                 f"the plan of worker {m} is not a list of chunk numbers below {instance.num_chunks}"
             )
-        if any(first >= second for first, second in zip(chunks, chunks[1:], strict=False)):
+        if any(first >= second for first, second in pairwise(chunks)):
             raise Rejected(f"the chunks of worker {m} are not ascending")
         if len(chunks) > instance.budgets[m]:
             raise Rejected(f"worker {m} keeps {len(chunks)} chunks with a budget of {instance.budgets[m]}")
