@@ -13,9 +13,14 @@ if TYPE_CHECKING:
     from exact.backend import Availability as Availability
     from exact.backend import Backend as Backend
     from exact.bounds import BOUNDS as BOUNDS
+    from exact.bounds import Bound as Bound
     from exact.bounds import bound as bound
+    from exact.certificates import Certificate as Certificate
     from exact.certificates import certify as certify
+    from exact.certificates import read_certificate as read_certificate
     from exact.certificates import verify as verify
+    from exact.certificates import write_certificate as write_certificate
+    from exact.guarantees import audit as audit
     from exact.solving import BACKENDS as BACKENDS
     from exact.solving import solve as solve
 
@@ -24,10 +29,15 @@ _HOME = {
     "BACKENDS": "exact.solving",
     "BOUNDS": "exact.bounds",
     "Backend": "exact.backend",
+    "Bound": "exact.bounds",
+    "Certificate": "exact.certificates",
+    "audit": "exact.guarantees",
     "bound": "exact.bounds",
     "certify": "exact.certificates",
+    "read_certificate": "exact.certificates",
     "solve": "exact.solving",
     "verify": "exact.certificates",
+    "write_certificate": "exact.certificates",
 }
 
 __all__ = sorted(_HOME)

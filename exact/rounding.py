@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from prefixplace.errors import InputError
 from prefixplace.instance import Instance
 from prefixplace.objective import Pairwise
-from prefixplace.oracle import ClosedSetOracle
+from prefixplace.oracle import best_closed_set
 from prefixplace.placement import Placement
 
 __all__ = ["independent_rounding", "oracle_rounding", "rounding_factor"]
@@ -79,11 +79,13 @@ def oracle_rounding(instance: Instance, weights: Weights, order: Sequence[int] |
             f"weights have shape {weights.shape}, not {(instance.num_workers, instance.num_chunks)}"
         )
     keeps = np.clip(weights, 0.0, 1.0)
-    oracle = ClosedSetOracle(instance.tree)
     mask = np.zeros(keeps.shape, np.bool_)
     expected = _expected_pairwise if isinstance(instance.objective, Pairwise) else _expected_requester
     for worker in sequence:
-        mask[worker] = oracle.solve(expected(instance, worker, keeps), int(instance.budgets[worker])).mask
+        best = best_closed_set(
+            instance.tree, expected(instance, worker, keeps), int(instance.budgets[worker])
+        )
+        mask[worker] = best.mask
         keeps[worker] = mask[worker]
     return Placement(instance.tree, mask)
 
