@@ -15,6 +15,7 @@ Cells that no path can use are left out: a row i is saturated beyond j = n − i
 budget), and columns below k − i cannot be reached.
 """
 
+# mypy: no-check-untyped-defs
 from __future__ import annotations
 
 from typing import Any
@@ -24,7 +25,7 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
 from numba.extending import intrinsic
 
-__all__ = ["block_columns", "dense_path", "heavy_last", "row_slots"]
+__all__ = ["block_columns", "dense_mask", "dense_path", "heavy_last", "row_slots"]
 
 PAD = 8  # words before a row: the last one holds the boundary column, all of them keep rows on cache lines
 LANES = 64  # columns of one vector step, and decision bits of one word
@@ -202,10 +203,10 @@ def _sweep(rows, stride, slot, end, profit, edge, first, last, columns, next_edg
         p = profit[i]
         if keep_bits:
             for t in range(0, columns, LANES):
-                bits[i, t // LANES] = _step(rows, dst + t, skip + t, take + t, p)  # type: ignore[call-arg]
+                bits[i, t // LANES] = _step(rows, dst + t, skip + t, take + t, p)
         else:
             for t in range(0, columns, LANES):
-                _step(rows, dst + t, skip + t, take + t, p)  # type: ignore[call-arg]
+                _step(rows, dst + t, skip + t, take + t, p)
         rows[dst - 1] = edge[i]
         if keep_edge:
             next_edge[i] = rows[dst + columns - 1]
@@ -286,3 +287,13 @@ def dense_path(end, slot, count, parent, profit, k):  # type: ignore[no-untyped-
         else:
             i = end[i]
     return mask, cells
+
+
+@njit(cache=True, nogil=True)
+def dense_mask(order, end, slot, count, parent, profit, k):  # type: ignore[no-untyped-def]
+    """:func:`dense_path` for profits in the tree's own preorder; `order` is that of :func:`heavy_last`."""
+    inside, _ = dense_path(end, slot, count, parent, profit[order], k)
+    mask = np.empty(inside.size, np.bool_)
+    for i in range(inside.size):
+        mask[order[i]] = inside[i]
+    return mask

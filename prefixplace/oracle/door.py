@@ -1,4 +1,4 @@
-"""The public door of the oracle: checks what comes in, recomputes the value of what goes out."""
+"""The public door of the oracle, and the checks on what comes in."""
 
 from __future__ import annotations
 
@@ -8,26 +8,33 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prefixplace.errors import InputError
-from prefixplace.oracle.dense import dense_closed_set
 from prefixplace.oracle.result import ClosedSet
 from prefixplace.tree import PrefixTree
 
-__all__ = ["best_closed_set", "checked_budget", "checked_profit"]
+__all__ = ["best_closed_set", "checked_budget", "checked_profit", "reject_large", "reject_not_finite"]
 
 LARGEST = 2**63 - 1
 
 
-def best_closed_set(tree: PrefixTree, profit: ArrayLike, budget: int) -> ClosedSet:
+def best_closed_set(
+    tree: PrefixTree, profit: ArrayLike, budget: int, *, warm: float | None = None
+) -> ClosedSet:
     """A parent-closed set of at most `budget` nodes with the largest total profit (Theorem 1).
+
+    Chooses by itself between the blocked dynamic program, O(n·budget), and the nearly linear method; the value is
+    the same. For many calls on one tree use :class:`ClosedSetOracle`, which this shares with the tree.
 
     Parameters
     ----------
     tree : PrefixTree
         The forest.
     profit : array-like, shape (n,)
-        Profit of each node in preorder, of any sign. Integers are answered exactly in int64.
+        Profit of each node in preorder, of any sign. Integers are answered exactly; floats on a grid of 59 binary
+        places, see `rounding` of the answer.
     budget : int
         Largest number of nodes, ≥ 0; it may exceed n.
+    warm : float, optional
+        A guess of the multiplier, such as that of an earlier answer. Changes the time only.
 
     Returns
     -------
@@ -47,40 +54,24 @@ def best_closed_set(tree: PrefixTree, profit: ArrayLike, budget: int) -> ClosedS
     >>> best.value, best.nodes.tolist()
     (4, [0, 1, 2])
     """
-    p = checked_profit(tree, profit)
-    mask, _ = dense_closed_set(tree, p, checked_budget(budget))
-    total = p[mask].sum()
-    if p.dtype.kind == "i":
-        return ClosedSet(int(total), mask, "dense")
-    return ClosedSet(
-        float(total), mask, "dense", 4 * tree.n * float(np.finfo(float).eps) * float(np.abs(p).sum())
-    )
+    from prefixplace.oracle.service import shared_oracle
+
+    return shared_oracle(tree).solve(profit, budget, warm=warm)
 
 
-def checked_profit(tree: PrefixTree, profit: ArrayLike) -> NDArray[Any]:
-    """`profit` as an int64 or float64 array of shape (n,); :class:`InputError` when it cannot be one."""
+def checked_profit(n: int, profit: ArrayLike) -> NDArray[Any]:
+    """`profit` as a contiguous int64 or float64 array of shape (n,); values are checked by the grid kernels."""
     p = np.asarray(profit)
-    if p.shape != (tree.n,):
-        raise InputError(f"profit has shape {p.shape}, the tree has {tree.n} nodes")
-    if p.dtype.kind in "iub":
-        if p.dtype.kind == "u" and p.size and int(p.max()) > LARGEST:
-            raise InputError(f"profit of node {int(p.argmax())} is {int(p.max())}, above 2^63 - 1")
-        p = np.ascontiguousarray(p, np.int64)
-        # float64 sums are enough far from the limit; near it Python's own integers decide
-        if float(np.abs(p.astype(np.float64)).sum()) > 2.0**62 and sum(map(abs, p.tolist())) > LARGEST:
-            raise InputError(
-                "the absolute values of the integer profits sum to more than 2^63 - 1; use floats"
-            )
-        return p
-    if p.size == 0:
-        return np.zeros(0, np.float64)
-    if p.dtype.kind != "f":
+    if p.shape != (n,):
+        raise InputError(f"profit has shape {p.shape}, the tree has {n} nodes")
+    kind = p.dtype.kind
+    if kind == "f" or n == 0:
+        return np.ascontiguousarray(p, np.float64)
+    if kind not in "iub":
         raise InputError(f"profits must be numbers, not of dtype {p.dtype}")
-    p = np.ascontiguousarray(p, np.float64)
-    if not np.isfinite(p).all():
-        bad = int(np.flatnonzero(~np.isfinite(p))[0])
-        raise InputError(f"profit of node {bad} is {p[bad]}; profits must be finite")
-    return p
+    if kind == "u" and int(p.max()) > LARGEST:
+        raise InputError(f"profit of node {int(p.argmax())} is {int(p.max())}, above 2^63 - 1")
+    return np.ascontiguousarray(p, np.int64)
 
 
 def checked_budget(budget: Any) -> int:
@@ -90,3 +81,17 @@ def checked_budget(budget: Any) -> int:
     if budget < 0:
         raise InputError(f"budget is {budget}; it must be ≥ 0")
     return int(budget)
+
+
+def reject_not_finite(profit: NDArray[np.float64]) -> None:
+    """Say which profit is NaN or infinite, or that their sum is."""
+    bad = np.flatnonzero(~np.isfinite(profit))
+    if bad.size:
+        raise InputError(f"profit of node {bad[0]} is {profit[bad[0]]}; profits must be finite")
+    raise InputError("the absolute values of the profits sum to infinity; scale them down")
+
+
+def reject_large(profit: NDArray[np.int64]) -> None:
+    """:class:`InputError` if the absolute values of integer profits really sum to more than int64 holds."""
+    if sum(map(abs, profit.tolist())) > LARGEST:
+        raise InputError("the absolute values of the integer profits sum to more than 2^63 - 1; use floats")

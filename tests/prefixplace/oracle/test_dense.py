@@ -30,7 +30,7 @@ def is_closed(tree: PrefixTree, mask: np.ndarray) -> bool:
 
 
 def check(tree: PrefixTree, profit: np.ndarray, budget: int) -> None:
-    mask, _ = dense_closed_set(tree, profit, budget)
+    mask = dense_closed_set(tree, profit, budget)
     value, _ = reference_closed_set(tree.end, profit, budget)
     assert is_closed(tree, mask)
     assert mask.sum() <= budget
