@@ -25,8 +25,12 @@ Width = Literal["leaves", "demand"]
 NOT_HELD, ONLY_HERE, REPLICATED = "#dddddd", "#0072b2", "#e69f00"
 COLUMNS, ROWS = 1400, 120
 """Pixels of a strip; deeper or wider trees are averaged into them."""
+LINEAR_DEPTH = 40
+"""Deeper forests get a square-root scale of depth: nearly all of their width lies near the roots."""
 OUTLINED = 400
-"""Forests up to this many chunks get an outline around every chunk."""
+"""Forests up to this many chunks get an outline around every chunk and exact shares of colour. In larger ones a kept
+chunk counts EMPHASIS times in its pixel, and a pixel that is covered to the fraction c gets c^GAMMA of its colour."""
+EMPHASIS, GAMMA = 8.0, 0.4
 TALLEST_IN = 60.0
 
 
@@ -53,7 +57,8 @@ def icicle(instance: Instance, placement: Placement, *, width: Width = "leaves")
 
     Notes
     -----
-    Every pixel is the average colour of what it covers, so a forest of any size is drawn in O(M·n).
+    Every pixel is an average of the colours that it covers, so a forest of any size is drawn in O(M·n). Beyond
+    :data:`OUTLINED` chunks, kept chunks are drawn stronger than their share, so that a budget of 2 % is seen.
     """
     from matplotlib.colors import ListedColormap, to_rgb
     from matplotlib.figure import Figure
@@ -74,14 +79,15 @@ def icicle(instance: Instance, placement: Placement, *, width: Width = "leaves")
     colours = np.array([to_rgb(colour) for colour in (NOT_HELD, ONLY_HERE, REPLICATED)])
     for m, (worker, kept) in enumerate(zip(instance.workers, placement.mask, strict=True)):
         kind = np.where(kept, np.where(holders == 1, 1, 2), 0)
-        painter.draw(axes[m], colours[kind], placement)
+        painter.draw(axes[m], colours[kind], kept)
         axes[m].set_title(_strip_title(instance, placement, m, worker), fontsize=9, loc="left", pad=3)
     most = max(1, int(holders.max()))
     scale = ListedColormap([NOT_HELD, *_shades(most)])
-    painter.draw(axes[-1], np.asarray(scale(holders))[:, :3], placement)
+    painter.draw(axes[-1], np.asarray(scale(holders))[:, :3], holders > 0)
     axes[-1].set_title("number of holders", fontsize=9, loc="left", pad=3)
     unit = "leaves" if width == "leaves" else "total demand"
-    axes[-1].set_xlabel(f"chunks in preorder; a subtree is as wide as its {unit}", fontsize=9)
+    note = "" if instance.num_chunks <= OUTLINED else "; kept chunks are drawn stronger than their share"
+    axes[-1].set_xlabel(f"chunks in preorder; a subtree is as wide as its {unit}{note}", fontsize=9)
 
     named = (
         (ONLY_HERE, "kept here only"),
@@ -171,30 +177,56 @@ class _Painter:
         self._depths = int(depth.max()) + 1
         self._left, self._right, self._depth = left, right, depth
         self._outlined = instance.num_chunks <= OUTLINED
-        self._rows = min(self._depths, ROWS)
-        self._row = depth * self._rows // self._depths
-        self._levels = np.bincount(np.arange(self._depths) * self._rows // self._depths, minlength=self._rows)
+        self._deep = self._depths > LINEAR_DEPTH
+        # rows of the image: bands of depths, thin near the root when the forest is deep
+        bands = min(self._depths, ROWS)
+        edges = np.ceil(self._depths * np.linspace(0, 1, bands + 1) ** (2 if self._deep else 1) - 1e-9)
+        self._edges = np.unique(edges.astype(np.int64))
+        self._rows = self._edges.size - 1
+        self._row = np.searchsorted(self._edges, depth, side="right") - 1
+        self._levels = np.diff(self._edges)
 
-    def draw(self, axes: Axes, colours: NDArray[np.float64], placement: Placement) -> None:
-        """Draw one strip; `colours` are RGB per chunk, shape (n, 3)."""
+    def draw(self, axes: Axes, colours: NDArray[np.float64], kept: NDArray[np.bool_]) -> None:
+        """Draw one strip; `colours` are RGB per chunk, shape (n, 3); chunks in `kept` show through others."""
+        weight = np.ones(kept.size) if self._outlined else np.where(kept, EMPHASIS, 1.0)
+        shares = self._coverage(weight)
+        drawn = shares > 1e-6  # what cumulated rounding leaves beside the chunks is nothing
+        ink = np.clip(self._coverage(np.ones(kept.size)) / self._levels[:, None], 0, 1)
+        if not self._outlined:
+            ink **= GAMMA
         image = np.ones((self._rows, COLUMNS, 3))
         for channel in range(3):
-            darkness = self._coverage(1.0 - colours[:, channel])
-            image[:, :, channel] -= darkness / self._levels[:, None]
-        axes.imshow(
-            np.clip(image, 0, 1), extent=(0, 1, self._depths, 0), aspect="auto", interpolation="nearest"
-        )
+            mean = self._coverage(weight * colours[:, channel])[drawn] / shares[drawn]
+            image[drawn, channel] = 1 - ink[drawn] * (1 - mean)
+        # every pixel row takes the band that holds its depth
+        height = self._rows if not self._deep else 4 * ROWS
+        middle = self._scaled_inverse((np.arange(height) + 0.5) / height)
+        band = np.clip(np.searchsorted(self._edges, middle, side="right") - 1, 0, self._rows - 1)
+        axes.imshow(np.clip(image, 0, 1)[band], extent=(0, 1, 1, 0), aspect="auto", interpolation="nearest")
         if self._outlined:
-            from matplotlib.collections import PolyCollection
-
-            edges = zip(self._left.tolist(), self._right.tolist(), self._depth.tolist(), strict=True)
-            boxes = [((a, d), (b, d), (b, d + 1), (a, d + 1)) for a, b, d in edges]
-            axes.add_collection(PolyCollection(boxes, facecolors="none", edgecolors="white", linewidths=0.6))
-        axes.set_yticks([])
+            self._outline(axes)
+        shown = _depth_ticks(self._depths)
+        axes.set_yticks([float(self._scaled(d)) for d in shown], [f"{d:,}" for d in shown], fontsize=6)
         axes.set_xticks([])
-        axes.set_ylabel(f"depth {self._depths:,}", fontsize=7)
+        axes.set_ylabel("depth", fontsize=7)
         for side in axes.spines.values():
             side.set_visible(False)
+
+    def _scaled(self, depth: float | NDArray[np.int64]) -> NDArray[np.float64]:
+        """Height in [0, 1] at which a depth begins."""
+        part = np.asarray(depth, np.float64) / self._depths
+        return np.sqrt(part) if self._deep else part
+
+    def _scaled_inverse(self, height: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self._depths * (height**2 if self._deep else height)
+
+    def _outline(self, axes: Axes) -> None:
+        from matplotlib.collections import PolyCollection
+
+        top, bottom = self._scaled(self._depth).tolist(), self._scaled(self._depth + 1).tolist()
+        sides = zip(self._left.tolist(), self._right.tolist(), top, bottom, strict=True)
+        boxes = [((a, c), (b, c), (b, d), (a, d)) for a, b, c, d in sides]
+        axes.add_collection(PolyCollection(boxes, facecolors="none", edgecolors="white", linewidths=0.6))
 
     def _coverage(self, amount: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum over chunks of `amount` times the covered fraction of each pixel, shape (rows, COLUMNS)."""
@@ -209,3 +241,15 @@ class _Painter:
             steps += np.bincount(place + 1, sign * amount * part, size)
         covered: NDArray[np.float64] = np.cumsum(steps.reshape(self._rows, COLUMNS + 2), axis=1)
         return covered[:, :COLUMNS]
+
+
+def _depth_ticks(depths: int) -> list[int]:
+    """About four round depths, from 0 to the deepest."""
+    if depths <= 12:
+        return list(range(0, depths + 1, 1 if depths <= 4 else 2))
+    step = 10 ** (len(str(depths)) - 1)
+    ticks = [
+        0,
+        *(d for d in (step // 5, step // 2, step, 2 * step, 5 * step) if depths / 40 < d < 0.8 * depths),
+    ]
+    return [*ticks, depths]
