@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from prefixplace._replay import Replay as Replay
+    from prefixplace._replan import replan as replan
     from prefixplace._replay import replay as replay
     from prefixplace.errors import InputError as InputError
     from prefixplace.files import read_instance as read_instance
@@ -51,6 +52,7 @@ _HOME = {
     "compare": "prefixplace.lab.compare",
     "read_instance": "prefixplace.files",
     "read_plan": "prefixplace.files",
+    "replan": "prefixplace._replan",
     "replay": "prefixplace._replay",
     "solve": "prefixplace.planner",
     "write_instance": "prefixplace.files",

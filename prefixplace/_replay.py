@@ -14,7 +14,7 @@ from prefixplace.instance import Instance
 from prefixplace.placement import Placement
 from prefixplace.transfer import TransferModel
 
-__all__ = ["Replay", "replay", "requests_of_demand"]
+__all__ = ["Replay", "best_peer_fetch", "replay", "requests_of_demand"]
 
 BLOCK = 65_536
 """Requests that climb their paths together."""
@@ -187,7 +187,7 @@ def _check_requests(instance: Instance, requests: Requests) -> None:
 def _charges(instance: Instance, placement: Placement) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """What one request on worker m pays for chunk b in ms, and by which action; both of shape (M, n)."""
     mask, recompute = placement.mask, instance.recompute
-    fetch = _best_fetch(instance, mask)
+    fetch = best_peer_fetch(instance, mask)
     charge = np.minimum(recompute, fetch)
     action = np.where(fetch < recompute, FETCHED, RECOMPUTED).astype(np.int8)
     charge[mask] = 0.0
@@ -195,7 +195,7 @@ def _charges(instance: Instance, placement: Placement) -> tuple[NDArray[np.float
     return charge, action
 
 
-def _best_fetch(instance: Instance, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+def best_peer_fetch(instance: Instance, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Cost in ms of fetching b to m from the best peer that keeps it; inf without one. Shape (M, n)."""
     best = np.full(mask.shape, np.inf)
     for holder, kept in enumerate(mask):

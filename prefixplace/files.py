@@ -81,8 +81,11 @@ def write_instance(instance: Instance, path: PathLike) -> None:
         write_json(_jsonable(fields), file)
 
 
-def read_plan(path: PathLike, instance: Instance) -> Placement:
+def read_plan(path: PathLike, instance: Instance, *, any_digest: bool = False) -> Placement:
     """Read a plan for `instance`: chunk numbers are those of the instance's file.
+
+    With `any_digest` the plan may have been made for other numbers on the same forest, such as the demand of an
+    earlier epoch; it still has to be parent-closed and within the budgets.
 
     Raises
     ------
@@ -92,16 +95,16 @@ def read_plan(path: PathLike, instance: Instance) -> Placement:
     """
     file = Path(path)
     try:
-        return plan_of(read_json(file), instance)
+        return plan_of(read_json(file), instance, any_digest=any_digest)
     except InputError as error:
         raise InputError(f"{file}: {_without_prefix(error, file)}") from None
 
 
-def plan_of(fields: Mapping[str, Any], instance: Instance) -> Placement:
+def plan_of(fields: Mapping[str, Any], instance: Instance, *, any_digest: bool = False) -> Placement:
     """Placement of a parsed plan document (see :func:`read_plan`)."""
     _check_header(fields, PLAN_FORMAT)
     digest = fields.get("instance_digest")
-    if digest is not None and digest != instance.digest:
+    if digest is not None and digest != instance.digest and not any_digest:
         raise InputError(
             f"the plan belongs to an instance with digest {str(digest)[:12]}…, not {instance.digest[:12]}…"
         )

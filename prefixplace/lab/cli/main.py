@@ -10,7 +10,7 @@ from cyclopts import App, CycloptsError
 
 from prefixplace import __version__
 from prefixplace.errors import InputError
-from prefixplace.lab.cli import generating, proving, serving, showing, solving, studying
+from prefixplace.lab.cli import generating, proving, replanning, serving, showing, solving, studying
 
 __all__ = ["app", "main"]
 
@@ -35,6 +35,7 @@ _COMMANDS: dict[str, Callable[..., int]] = {
     "families": generating.families,
     "trace": serving.trace,
     "replay": serving.replay,
+    "replan": replanning.replan,
     "export": proving.export,
     "lab": showing.lab,
 }
