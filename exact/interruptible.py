@@ -55,18 +55,20 @@ class Interruptible:
     def call(self, function: Callable[[], T]) -> T:
         """The result of ``function()``, or its exception, or that of a guarded callback."""
         result: list[T] = []
+        done = Event()  # a thread whose join() was interrupted counts as dead in Python 3.11, alive or not
 
         def body() -> None:
             try:
                 result.append(function())
             except BaseException as error:
                 self._failure = self._failure or error
+            finally:
+                done.set()
 
-        thread = Thread(target=body, name="solver", daemon=True)
-        thread.start()
-        while thread.is_alive():
+        Thread(target=body, name="solver", daemon=True).start()
+        while not done.is_set():
             try:
-                thread.join(0.1)
+                done.wait(0.1)
             except KeyboardInterrupt:
                 if self.interrupted:
                     raise

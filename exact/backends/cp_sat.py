@@ -49,6 +49,7 @@ class CpSat(CompactBackend):
     name = "cp-sat"
     summary = "OR-Tools CP-SAT on the compact programme, coefficients rounded up to integers"
     packages = ("ortools",)
+    modules = ("ortools.sat.python.cp_model",)
     hint = "pip install 'ortools==9.15.*'"
     counts_nodes = False
     params = CpSatParams

@@ -29,6 +29,7 @@ class Highs(CompactBackend):
     name = "highs"
     summary = "HiGHS on the compact programme, as arrays (highspy)"
     packages = ("highspy",)
+    modules = ("highspy",)
     hint = "pip install 'highspy>=1.16,<1.17'"
 
     def optimise(

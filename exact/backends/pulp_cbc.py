@@ -25,8 +25,8 @@ above the precision asked for, and what it prunes by it must be added to the bou
 
 _NUMBER = r"([-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?)"
 _POSSIBLE = re.compile(rf"best possible {_NUMBER}")
-_COMPLETED = re.compile(rf"Search completed - best objective {_NUMBER}")
 _OBJECTIVE = re.compile(rf"Objective value: +{_NUMBER}")
+_BOUND = re.compile(rf"Lower bound: +{_NUMBER}")
 _NODES = re.compile(r"Enumerated nodes: +(\d+)")
 
 
@@ -40,6 +40,7 @@ class PulpCbc(CompactBackend):
     name = "pulp-cbc"
     summary = "CBC bundled with PuLP, on the compact programme"
     packages = ("pulp",)
+    modules = ("pulp",)
     hint = "pip install 'pulp>=3.3.2,<4'"
     own_process = True
 
@@ -123,20 +124,20 @@ class CbcLog:
         """Take in one line."""
         self.run.say(line)
         if line.startswith("Result - "):
-            self._proven = line.startswith("Result - Optimal solution found")
+            # at a gap limit it says "Optimal solution found (within gap tolerance)", and "Search completed" too
+            self._proven = line == "Result - Optimal solution found"
             self.stop_reason = _stop_reason(line)
         self.start_accepted |= "MIPStart provided solution with cost" in line
-        if match := _POSSIBLE.search(line) or _COMPLETED.search(line):
-            self._report(match[1], 0.0)
-        elif self._proven and (match := _OBJECTIVE.match(line)):
-            self._report(
-                match[1], 0.5 * 10.0 ** -len(match[1].partition(".")[2])
-            )  # printed to so many places
+        if match := _POSSIBLE.search(line):
+            self._report(float(match[1]))
+        elif (match := _BOUND.match(line)) or (self._proven and (match := _OBJECTIVE.match(line))):
+            decimals = len(match[1].partition(".")[2])
+            self._report(float(match[1]) - 0.5 * 10.0**-decimals)
         elif match := _NODES.match(line):
             self.nodes = int(match[1])
 
-    def _report(self, minimised: str, rounding: float) -> None:
-        self.run.tighten((-float(minimised) + rounding + INCREMENT) / self.scale)
+    def _report(self, minimised: float) -> None:
+        self.run.tighten((INCREMENT - minimised) / self.scale)
 
     def _follow(self) -> None:
         while not self.path.exists() and not self._done.wait(0.02):

@@ -25,6 +25,7 @@ class PulpHighs(CompactBackend):
     name = "pulp-highs"
     summary = "HiGHS on the compact programme, written in PuLP"
     packages = ("pulp", "highspy")
+    modules = ("pulp", "highspy")
     hint = "pip install 'pulp>=3.3.2,<4' 'highspy>=1.16,<1.17'"
 
     def available(self) -> Availability:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -16,6 +17,8 @@ from prefixplace.result import StopReason
 
 __all__ = ["Scip"]
 
+_ACCEPTED = re.compile(r"[1-9]\d*/\d+ feasible solution given by solution candidate storage")
+
 
 class Scip(CompactBackend):
     """Branch and cut by the SCIP that OR-Tools bundles, on the compact programme written in MathOpt."""
@@ -23,6 +26,7 @@ class Scip(CompactBackend):
     name = "scip"
     summary = "SCIP bundled with OR-Tools, on the compact programme, written in MathOpt"
     packages = ("ortools",)
+    modules = ("ortools.math_opt.python.mathopt",)
     hint = "pip install 'ortools==9.15.*'"
     own_process = True
 
@@ -43,7 +47,7 @@ class Scip(CompactBackend):
             nonlocal accepted
             for line in lines:
                 run.say(line)
-                accepted |= "solution candidate" in line and "accepted" in line
+                accepted |= bool(_ACCEPTED.match(line))
 
         def incumbent(data: Any) -> Any:
             values = np.array([data.solution[variable] for variable in variables])
