@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +36,15 @@ class Workload:
     group : int array, shape (n,)
         The prefix (document, session) that each node belongs to; prefixes have home workers.
     groups : int
+    facts : mapping
+        What the drawing found out and is to be kept in the meta of the instance.
     """
 
     parents: NDArray[np.int64]
     ending: NDArray[np.float64]
     group: NDArray[np.int64]
     groups: int
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +95,7 @@ class ServedFamily(Fleet, ABC):
             path_demand(tree, tree.to_preorder(ending)),
             chunk_tokens=self.chunk_tokens,
             name=f"{family}-{seed}",
-            meta={"family": family, "seed": seed, "parameters": _plain(asdict(self))},
+            meta={"family": family, "seed": seed, "parameters": _plain(asdict(self)), **workload.facts},
         )
 
 

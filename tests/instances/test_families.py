@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ from instances.families import (
     TwoGroupRag,
     UniformRecursive,
 )
-from instances.families.base import DEMAND_QUANTUM, chain_blocks, zipf
+from instances.families.base import DEMAND_QUANTUM, ServedFamily, chain_blocks, zipf
 from instances.families.recursive import recursive_parents
 from prefixplace.costs import fetch_ms, model
 
@@ -67,12 +67,15 @@ def test_bytes_do_not_depend_on_version_or_machine(name: str, expected: str) -> 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "random-values"])
 def test_demand_comes_from_requests(name: str) -> None:
-    instance = instances.build(name, {"sharing": "0.5"}).sample(1)
+    family = cast(ServedFamily, instances.build(name, {"sharing": "0.5"}))
+    instance = family.sample(1)
     parent, demand = instance.tree.parent, instance.demand
     inner = parent >= 0
     assert np.all(demand[:, inner] <= demand[:, parent[inner]])
     np.testing.assert_array_equal(demand % DEMAND_QUANTUM, 0)
-    assert demand[:, ~inner].sum() == pytest.approx(10_000, abs=instance.num_chunks * 3 * DEMAND_QUANTUM)
+    assert demand[:, ~inner].sum() == pytest.approx(
+        family.requests, abs=instance.num_chunks * instance.num_workers * DEMAND_QUANTUM
+    )
     # Exact sums: no chunk has more or less demand than its children and the requests that end there.
     below = np.zeros_like(demand)
     for child in np.flatnonzero(inner):
