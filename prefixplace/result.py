@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal, NamedTuple
 
@@ -200,10 +201,13 @@ def _status(value: float | None, bound: float | None, claims_infeasible: bool) -
 
 def package_versions(*packages: str) -> dict[str, str]:
     """Versions of Python, prefixplace, NumPy, Numba and the named `packages`, for the record of a run."""
-    found = {"python": platform.python_version()}
-    for package in ("prefixplace", "numpy", "numba", *packages):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+    names = ("prefixplace", "numpy", "numba", *packages)
+    return {"python": platform.python_version(), **{name: _installed_version(name) for name in names}}
+
+
+@cache
+def _installed_version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
