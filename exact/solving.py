@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from exact.backend import Backend, Outcome, Run
+from exact.backend import Availability, Backend, Outcome, Run
 from prefixplace.errors import InputError
 from prefixplace.instance import Instance
 from prefixplace.placement import Placement
@@ -29,6 +29,7 @@ _HOME = {
     "pulp-cbc": "exact.backends.pulp_cbc:PulpCbc",
     "cp-sat": "exact.backends.cp_sat:CpSat",
     "scip": "exact.backends.scip:Scip",
+    "pyscipopt": "exact.backends.pyscipopt:PyScipOpt",
     "branch-and-bound": "exact.branch_and_bound.backend:BranchAndBound",
 }
 
@@ -75,7 +76,8 @@ def solve(
     backend : str, default "highs"
         A name of :data:`BACKENDS`.
     budget : Budget, optional
-        Limits on seconds (model building included) and nodes, and the relative gap at which to stop.
+        Limits on seconds (building the model included, importing a solver not) and nodes, and the relative gap at
+        which to stop.
     threads : int ≥ 1, default 1
     start : Placement, optional
         A feasible placement to begin from. It is never lost: the result is at least as good. Whether the solver
@@ -117,10 +119,13 @@ def solve(
     refusal = chosen.refuses(instance, params)
     if refusal is not None:
         raise InputError(f"{backend!r} cannot take this instance: {refusal}")
+    availability = chosen.available()
+    if availability.usable and not chosen.own_process:
+        chosen.load()
     with _line_writer(log) as write:
         mask = None if start is None else np.array(start.mask)
         run = Run(instance, budget or Budget(), threads, mask, write, progress)
-        outcome = _run(chosen, run, params)
+        outcome = _run(chosen, availability, run, params)
     counters = dict(outcome.counters)
     if outcome.start_accepted is not None:
         counters["start_accepted"] = int(outcome.start_accepted)
@@ -146,8 +151,7 @@ def _backend(name: str) -> Backend:
     return BACKENDS[name]
 
 
-def _run(backend: Backend, run: Run, params: Any) -> Outcome:
-    availability = backend.available()
+def _run(backend: Backend, availability: Availability, run: Run, params: Any) -> Outcome:
     if not availability.usable:
         run.say(f"{availability.reason}; {availability.hint}")
         return Outcome("unavailable")

@@ -52,7 +52,7 @@ class Scip(CompactBackend):
         def incumbent(data: Any) -> Any:
             values = np.array([data.solution[variable] for variable in variables])
             run.offer(problem.placement_values(values))
-            if data.mip_stats.HasField("dual_bound"):
+            if data.mip_stats.explored_nodes > 0:  # before that the bound reads 0, which is false
                 run.tighten(data.mip_stats.dual_bound / scale)
             return mathopt.CallbackResult()
 
@@ -89,6 +89,7 @@ def _parameters(run: Run, params: CompactParams) -> Any:
         node_limit=run.budget.nodes,
         time_limit=None if run.clock.remaining is None else timedelta(seconds=run.clock.remaining),
     )
+    parameters.gscip.bool_params["misc/catchctrlc"] = True  # MathOpt turns it off
     kinds = {bool: "bool_params", int: "int_params", float: "real_params", str: "string_params"}
     for name, value in params.options.items():
         if type(value) not in kinds:
