@@ -98,7 +98,7 @@ def icicle(instance: Instance, placement: Placement, *, width: Width = "leaves")
     shown = range(1, most + 1) if most <= 6 else sorted({1, 2, most // 2, most})
     patches += [Patch(facecolor=scale(count), label=_holders(count)) for count in shown]
     figure.legend(
-        handles=patches, loc="outside lower center", ncols=min(len(patches), 6), fontsize=8, frameon=False
+        handles=patches, loc="outside lower center", ncols=min(len(patches), 7), fontsize=8, frameon=False
     )
     value = instance.value(placement)
     title = f"{instance.name or 'placement'}: {instance.num_chunks:,} chunks, {number(value, 7)} ms saved per epoch"

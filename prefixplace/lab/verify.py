@@ -1,4 +1,4 @@
-"""Is a plan what it claims to be? Checked from the file alone, in exact arithmetic, claim by claim."""
+"""Is a plan or a certificate what it claims to be? Checked from the file alone, in exact arithmetic."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from exact.certificates.certificate import FORMAT as CERTIFICATE_FORMAT
+from exact.certificates.certificate import Certificate
 from exact.certificates.evaluation import exact_instance, plan_value
+from exact.certificates.verification import verify
 from prefixplace.errors import InputError
 from prefixplace.files import PLAN_FORMAT, VERSION
 from prefixplace.instance import Instance
 
-__all__ = ["Check", "check_plan"]
+__all__ = ["Check", "check", "check_certificate", "check_plan"]
 
 VALUE_TOLERANCE = Fraction(1, 10**9)
 """Relative distance at which the float value of a plan file still counts as its exact value."""
@@ -29,6 +32,36 @@ class Check:
     def to_dict(self) -> dict[str, Any]:
         """The fields by name."""
         return dict(vars(self))
+
+
+def check(instance: Instance, document: Mapping[str, Any]) -> list[Check]:
+    """Check a parsed plan or certificate, whichever `document` says it is.
+
+    Raises
+    ------
+    InputError
+        When it is neither.
+    """
+    kind = document.get("format")
+    if kind == PLAN_FORMAT:
+        return check_plan(instance, document)
+    if kind == CERTIFICATE_FORMAT:
+        return check_certificate(instance, document)
+    raise InputError(f"format is {kind!r}, not {PLAN_FORMAT!r} or {CERTIFICATE_FORMAT!r}")
+
+
+def check_certificate(instance: Instance, document: Mapping[str, Any]) -> list[Check]:
+    """Check every statement of a parsed certificate by :func:`exact.verify`; what it found, claim by claim."""
+    found = verify(instance, Certificate(document))
+    checks = [Check("plan, value and bound are what it says", found.ok, "; ".join(found.errors) or "exactly")]
+    if found.ok and found.value is not None and found.bound is not None and found.gap is not None:
+        gap = "0: the plan is optimal" if found.optimal else f"{float(found.gap):.3e}"
+        checks += [
+            Check("value of the plan, ms", True, repr(float(found.value))),
+            Check("no plan is worth more than, ms", True, repr(float(found.bound))),
+            Check("relative gap", True, gap),
+        ]
+    return checks
 
 
 def check_plan(instance: Instance, document: Mapping[str, Any]) -> list[Check]:
@@ -55,7 +88,7 @@ def check_plan(instance: Instance, document: Mapping[str, Any]) -> list[Check]:
     if not chunks.holds:
         return checks
     checks += [_closed(instance, sets, parent), _within_budgets(instance, sets)]
-    if all(check.holds for check in checks) and "value" in document:
+    if all(done.holds for done in checks) and "value" in document:
         checks.append(_value(instance, sets, document["value"]))
     return checks
 

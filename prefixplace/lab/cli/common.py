@@ -46,10 +46,17 @@ def print_json(document: Mapping[str, Any]) -> None:
     print(json.dumps(document, ensure_ascii=False, allow_nan=False))
 
 
+class _Terminal(Console):
+    """A console that leaves it to the entry point what a broken pipe means."""
+
+    def on_broken_pipe(self) -> None:
+        raise  # rich calls this while it handles the BrokenPipeError
+
+
 def show(*parts: RenderableType) -> None:
     """Print to stdout for reading."""
     # the default width off a terminal is 80, which would cut tables in a file or a pager
-    console = Console() if sys.stdout.isatty() else Console(width=120)
+    console = _Terminal(width=None if sys.stdout.isatty() else 120)
     for part in parts:
         console.print(part, highlight=False, markup=False)
 

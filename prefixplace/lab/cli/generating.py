@@ -13,6 +13,7 @@ __all__ = ["families", "generate"]
 
 def generate(
     family: str,
+    /,
     *,
     seed: Seed = 0,
     set_: Annotated[

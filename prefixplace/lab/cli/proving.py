@@ -14,16 +14,22 @@ __all__ = ["bound", "export", "verify"]
 
 def bound(
     file: Path,
+    /,
     *,
-    kind: Annotated[str, Parameter(name=["--kind", "-k"], help="Name of the bound.")] = "compact-lp",
+    kind: Annotated[str, Parameter(name=["--kind", "-k"], help="Name of the bound.")] = "configuration-lp",
     time_limit: TimeLimit = None,
+    start: Annotated[Path | None, Parameter(help="Good plan to steer by, and to certify.")] = None,
+    certificate: Annotated[Path | None, Parameter(help="File for a certificate of plan and bound.")] = None,
     json: Json = False,
 ) -> int:
-    """Bound the optimum from above. `prefixplace solvers` lists the kinds.
+    """Bound the optimum from above; with --certificate also prove it, in exact arithmetic.
+
+    `prefixplace solvers` lists the kinds. The certificate is for the best plan that was met.
 
     ```
     prefixplace bound a.json
-    prefixplace bound a.json --kind compact-lp --json
+    prefixplace bound a.json --kind coverage-dual --start plan.json --certificate proof.json.gz
+    prefixplace verify a.json proof.json.gz
     ```
 
     Parameters
@@ -32,34 +38,47 @@ def bound(
         Instance file.
     """
     import exact
-    from prefixplace import Budget, read_instance
+    from exact.certificates import write_certificate
+    from prefixplace import Budget, Placement, read_instance, read_plan
     from prefixplace.html import number
     from prefixplace.lab.progress import activity
     from prefixplace.lab.tables import gap_text, seconds_text
 
     instance = read_instance(file)
+    begin = None if start is None else read_plan(start, instance)
     with activity(1, shown=True) as status:
         status.begin(kind)
-        found = exact.bound(instance, kind, budget=Budget(seconds=time_limit), progress=status.report)
+        found = exact.bound(
+            instance, kind, budget=Budget(seconds=time_limit), start=begin, progress=status.report
+        )
+    if certificate is not None:
+        placement = found.placement or Placement.empty(instance.tree, instance.num_workers)
+        write_certificate(exact.certify(instance, placement, found), certificate)
     if json:
-        print_json(found.to_dict())
+        written = None if certificate is None else str(certificate)
+        print_json({**found.to_dict(), "certificate": written})
     else:
         rows = {"bound": f"{number(found.bound, 12)} ms saved per epoch", "proof": found.proof}
         if found.value is not None:
             rows["best value met"] = f"{number(found.value, 12)}, gap {gap_text(found.gap)}"
         rows |= {"stopped because": found.stop_reason, "seconds": seconds_text(found.seconds)}
-        rows |= {name.replace("_", " "): number(count) for name, count in found.counters.items()}
+        rows |= {name.replace("_", " "): number(count, 4) for name, count in found.counters.items()}
+        if certificate is not None:
+            rows["certificate"] = str(certificate)
         show(facts(f"{kind} of {instance.name or file.name}", rows))
     if found.stop_reason == "user":
         raise KeyboardInterrupt
     return 0
 
 
-def verify(file: Path, claims: Path, *, json: Json = False) -> int:
-    """Check a plan in exact arithmetic: instance, closure, budgets, value. Exit 1 when anything is false.
+def verify(file: Path, claims: Path, /, *, json: Json = False) -> int:
+    """Check a plan or a certificate in exact arithmetic, without any solver. Exit 1 when anything is false.
+
+    A plan: instance, closure, budgets, value. A certificate: the same and its bound.
 
     ```
     prefixplace verify a.json plan.json
+    prefixplace verify a.json proof.json.gz
     ```
 
     Parameters
@@ -67,15 +86,15 @@ def verify(file: Path, claims: Path, *, json: Json = False) -> int:
     file
         Instance file.
     claims
-        Plan file.
+        Plan or certificate file.
     """
     from prefixplace import read_instance
     from prefixplace.files import read_json
     from prefixplace.lab.tables import text_table
-    from prefixplace.lab.verify import check_plan
+    from prefixplace.lab.verify import check
 
     instance = read_instance(file)
-    checks = check_plan(instance, read_json(claims))
+    checks = check(instance, read_json(claims))
     holds = all(check.holds for check in checks)
     if json:
         print_json({"holds": holds, "checks": [check.to_dict() for check in checks]})
@@ -92,6 +111,7 @@ def verify(file: Path, claims: Path, *, json: Json = False) -> int:
 
 def export(
     file: Path,
+    /,
     *,
     to: Annotated[Literal["mps", "lp"], Parameter(help="Form of the file.")],
     output: Annotated[Path, Parameter(name=["--output", "-o"], help="File to write.")],

@@ -67,6 +67,7 @@ class FleetOptions:
 
 def trace(
     trace: Path,
+    /,
     *,
     requests: TraceOptions = TraceOptions(),
     fleet: FleetOptions = FleetOptions(),
@@ -104,6 +105,7 @@ def trace(
 def replay(
     file: Path,
     plan: Path,
+    /,
     *,
     trace: Annotated[Path | None, Parameter(help="Trace whose requests are served.")] = None,
     requests: TraceOptions = TraceOptions(),

@@ -15,6 +15,7 @@ __all__ = ["lab", "show_instance"]
 def show_instance(
     file: Path,
     plan: Path | None = None,
+    /,
     *,
     png: Annotated[
         Path | None, Parameter(help="Picture to write (.png, .svg or .pdf): an icicle plot.")
@@ -71,6 +72,7 @@ def show_instance(
 
 def lab(
     folder: Annotated[Path, Parameter(help="Folder with the notebooks.")] = Path("notebooks"),
+    /,
     *,
     browser: Annotated[bool, Parameter(help="Open a browser.")] = True,
 ) -> int:

@@ -81,6 +81,7 @@ def compare(
 
 def solve(
     file: Path,
+    /,
     *,
     method: Annotated[
         str, Parameter(name=["--method", "-m"], help="A heuristic or an exact back-end.")
