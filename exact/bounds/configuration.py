@@ -83,7 +83,7 @@ def configuration_lp(run: BoundRun, params: ConfigurationParams) -> None:
             solution = master.solve()
             rounds += 1
             run.improve(np.inf, master=solution.value)
-            if run.bound - solution.value <= params.tolerance * abs(run.bound):
+            if np.isfinite(run.bound) and run.bound - solution.value <= params.tolerance * abs(run.bound):
                 return
             alpha, best_at, grown = _price(run, dual, master, solution, alpha, best_at)
             if not grown:

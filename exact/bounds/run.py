@@ -55,11 +55,12 @@ class BoundRun:
 
     def check_limits(self) -> None:
         """Count one iteration; raise :class:`LimitReached` when there is no room for it."""
-        if self.bound - self.value <= self.budget.gap * abs(self.bound):
-            raise LimitReached("finished")
-        reason = self.clock.expired()
-        if reason is not None and self.history:  # one evaluation is always made: a bound must come back
-            raise LimitReached(reason)
+        if np.isfinite(self.bound):  # one evaluation is always made: a bound must come back
+            if self.bound - self.value <= self.budget.gap * abs(self.bound):
+                raise LimitReached("finished")
+            reason = self.clock.expired()
+            if reason is not None:
+                raise LimitReached(reason)
         self.clock.iterations += 1
 
     def improve(

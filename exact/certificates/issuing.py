@@ -45,10 +45,11 @@ def certify(instance: Instance, placement: Placement, bound: Bound) -> Certifica
     """
     instance.check(placement)
     bound.check(instance)
-    magnitude = max(abs(bound.bound), 1e-300)
+    magnitude = bound.bound or 1.0
     # a change of every multiplier by one unit moves the dual by at most (2M + 1)·n units
     parts = (2 * instance.num_workers + 1) * max(instance.num_chunks, 1)
-    denominator = 2 ** max(0, int(np.ceil(np.log2(parts / magnitude) + 47)))
+    bits = int(np.ceil(np.log2(parts) - np.log2(magnitude))) + 47
+    denominator = 2 ** max(0, bits)
     if "coverage" in bound.multipliers:
         claim = coverage_claim(
             instance, exact_instance(instance, denominator), bound.multipliers["coverage"], denominator
