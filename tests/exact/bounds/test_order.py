@@ -76,7 +76,9 @@ def enumerated_configuration_lp(instance: pp.Instance) -> float:
                 rows.append(row)
                 limits.append(1.0)
     else:
-        cost = [float(instance.local_value[m][mask].sum()) for m, mask in columns] + instance.coverage_value.tolist()
+        cost = [
+            float(instance.local_value[m][mask].sum()) for m, mask in columns
+        ] + instance.coverage_value.tolist()
         for b in range(n):
             row = np.zeros(sets + n)
             row[sets + b] = 1.0
@@ -97,7 +99,9 @@ def enumerated_configuration_lp(instance: pp.Instance) -> float:
 @pytest.mark.parametrize("seed", range(60))
 def test_column_generation_reaches_the_enumerated_lp(seed: int) -> None:
     rng = np.random.default_rng(10_000 + seed)
-    instance = random_instance(rng, n=int(rng.integers(1, 6)), workers=int(rng.integers(1, 4)), pairwise=seed % 2 == 1)
+    instance = random_instance(
+        rng, n=int(rng.integers(1, 6)), workers=int(rng.integers(1, 4)), pairwise=seed % 2 == 1
+    )
     found = exact.bound(instance, "configuration-lp")
     assert found.stop_reason == "finished"
     assert found.bound == pytest.approx(enumerated_configuration_lp(instance), rel=1e-8, abs=1e-8)
