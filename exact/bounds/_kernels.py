@@ -64,7 +64,7 @@ def best_price(parent, profit, budget, start, into, gain, size):  # type: ignore
     evaluations = 0
     best, best_at = top * budget, top
     price = min(max(start, 0.0), top)
-    step = 1e-3 * price
+    step = max(1e-3 * price, 1e-6 * top)
     while True:
         value, count = closure_at(parent, profit, price, gain, size)
         evaluations += 1
@@ -77,14 +77,13 @@ def best_price(parent, profit, budget, start, into, gain, size):  # type: ignore
         if hi <= 0.0 or count == budget or evaluations >= 80:
             break
         if lo < 0.0:  # nothing below yet
-            price = max(0.0, hi - step) if step > 0.0 else 0.0
+            price = max(0.0, hi - step)
             step *= 8.0
             continue
         if hi == top and hi_count == 0 and lo + step < 0.5 * top:
             price = lo + step
-            step = step * 8.0 if step > 0.0 else 1e-4 * top
-            if price > lo:
-                continue
+            step *= 8.0
+            continue
         meet = (lo_value + lo_count * lo - hi_value - hi_count * hi) / (lo_count - hi_count)
         meet = min(max(meet, lo), hi)
         floor = hi_value + hi_count * (hi - meet) + meet * budget

@@ -64,9 +64,8 @@ def test_values_that_were_given_are_used_as_they_are() -> None:
         tree, local=[[0.1, 0.2]] * 3, coverage=[0.3, 1e-300], budgets=[1, 1, 1]
     )
     data = exact_instance(instance)
-    assert Fraction(plan_value(data, [[0, 1], [], [0]]), data.denominator) == 2 * Fraction(0.1) + Fraction(
-        0.2
-    ) + Fraction(0.3) + Fraction(1e-300)
+    value = Fraction(plan_value(data, [[0, 1], [], [0]]), data.denominator)
+    assert value == 2 * Fraction(0.1) + Fraction(0.2) + Fraction(0.3) + Fraction(1e-300)
 
 
 @pytest.mark.parametrize("seed", range(60))
