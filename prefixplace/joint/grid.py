@@ -14,6 +14,7 @@ LIMIT = 1 << 58
 """Sums of grid values stay below this, so that sums of a few of them stay inside an int64."""
 
 _MOST_DECIMALS = 9
+_ROUNDING, _LARGEST = 2.0**-48, 2.0**44
 _ROOM = 1 << 20  # steps that an exact unit is cut into, so that integer multipliers fall between the data
 
 
@@ -29,7 +30,7 @@ class Grid:
         Every value of a placement is a multiple of it, so that a gap below `step` proves optimality.
     error : float
         Largest distance in ms of one given number from its grid point. It is the float rounding of a decimal where
-        the data are decimals, and half a unit otherwise.
+        the data are decimals, and at most a unit otherwise.
     """
 
     scale: Fraction
@@ -37,9 +38,10 @@ class Grid:
     error: float
 
     def to_units(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The nearest multiples of :attr:`step`, as int64 of the same shape."""
+        """The nearest multiples of :attr:`step`, but nothing positive becomes 0; int64 of the same shape."""
         steps = self.scale / self.step
-        whole = np.rint(np.asarray(values, np.longdouble) * np.longdouble(steps.numerator) / steps.denominator)
+        exact = np.asarray(values, np.longdouble) * np.longdouble(steps.numerator) / steps.denominator
+        whole = np.maximum(np.rint(exact), values > 0)
         return whole.astype(np.int64) * self.step
 
     def to_ms(self, units: int) -> float:
@@ -63,11 +65,13 @@ def grid_for(arrays: list[NDArray[np.float64]], total: float) -> Grid:
         if total * power >= LIMIT:
             break
         whole = np.rint(scaled)
-        if np.all(np.abs(scaled - whole) <= 2.0**-51 * scaled):
+        # a product of decimals carries a few roundings; beyond 2^44 these would let any number pass
+        if scaled[-1] < _LARGEST and np.all(np.abs(scaled - whole) <= _ROUNDING * scaled):
             divisor = int(np.gcd.reduce(whole.astype(np.int64)))
             room = min(_ROOM, int(LIMIT / (total * power / divisor)))
             step = 1 << max(room.bit_length() - 1, 0)
             return Grid(Fraction(power * step, divisor), step, float(np.abs(numbers - whole / power).max()))
     exponent = int(np.floor(np.log2(LIMIT / total)))
     scale = Fraction(2) ** exponent
-    return Grid(scale, 1, float(Fraction(1, 2) / scale))
+    least = float(numbers[numbers > 0][0])
+    return Grid(scale, 1, float(Fraction(1, 2) / scale) if least * scale >= 0.5 else float(1 / scale))

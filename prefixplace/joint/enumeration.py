@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from exact.branch_and_bound.prices import Pricing, priced
-from exact.branch_and_bound.states import Ints, StateSpace
+from prefixplace.joint.prices import Pricing
+from prefixplace.joint.states import Ints, StateSpace
 
-__all__ = ["Enumeration", "enumerate_space"]
+__all__ = ["Enumeration", "enumerate_space", "spread_prices"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ def enumerate_space(
     expired : callable
         Asked at every chunk; when true, everything still alive is left out.
     """
-    from exact.branch_and_bound._labels import expand, label_bounds
+    from prefixplace.joint._labels import expand, label_bounds
 
     pricings = [Pricing(space) for _ in prices]
     first = pricings[0].bound(prices[0])
@@ -149,7 +149,7 @@ def enumerate_space(
 
 def _order(space: StateSpace, pricing: Pricing, total: int) -> Ints:
     """Roots whose alternatives cost most first, so that many cheap alternatives meet few labels; large child last."""
-    from exact.branch_and_bound._labels import arrange
+    from prefixplace.joint._labels import arrange
 
     loss = (total - pricing.through(total)).astype(np.float64)
     loss[loss <= 0] = np.inf
@@ -209,7 +209,7 @@ def _traced(
     Rows were sorted among interchangeable workers at every step; the same steps are replayed here, keeping count of
     who stands where.
     """
-    from exact.branch_and_bound._labels import extend, sort_twins
+    from prefixplace.joint._labels import extend, sort_twins
 
     states = []
     for origin, state, *_ in reversed(history):
@@ -253,5 +253,3 @@ def spread_prices(pricing: Pricing, prices: Ints, classes: Ints, bound: int, flo
                 result.append(chosen)
     return result
 
-
-_ = priced

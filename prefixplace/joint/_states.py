@@ -14,6 +14,7 @@ from numba import njit
 
 __all__ = [
     "NEVER",
+    "agree",
     "contract",
     "price",
     "survivors",
@@ -167,6 +168,36 @@ def survivors(parent, offset, holders, base, inside, reach, total, full, through
                 if holders[s] & ~holders[t] == 0 and through[t] > _HALF:
                     best = max(best, through[t] - reach[base[b] + t - first])
             through[s] = best + inside[s] if best > _HALF and inside[s] > _HALF else np.int64(NEVER)
+
+
+@njit(cache=True, nogil=True)
+def agree(parent, offset, holders, keep):  # type: ignore[no-untyped-def]
+    """Clear `keep` where a state fits no kept state of the parent, or leaves a child without one. One pass each way."""
+    n = parent.size
+    for b in range(n - 1, -1, -1):
+        p = parent[b]
+        if p < 0:
+            continue
+        for t in range(offset[p], offset[p + 1]):
+            if keep[t]:
+                fits = False
+                for s in range(offset[b], offset[b + 1]):
+                    if keep[s] and holders[s] & ~holders[t] == 0:
+                        fits = True
+                        break
+                keep[t] = fits
+    for b in range(n):
+        p = parent[b]
+        if p < 0:
+            continue
+        for s in range(offset[b], offset[b + 1]):
+            if keep[s]:
+                fits = False
+                for t in range(offset[p], offset[p + 1]):
+                    if keep[t] and holders[s] & ~holders[t] == 0:
+                        fits = True
+                        break
+                keep[s] = fits
 
 
 @njit(cache=True, nogil=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from exact.branch_and_bound.states import Ints, StateSpace
+from prefixplace.joint.states import Ints, StateSpace
 
 __all__ = ["Pricing", "best_prices"]
 
@@ -25,7 +25,7 @@ class Pricing:
     Attributes
     ----------
     inside, reach : int64 arrays
-        Tables of the last evaluation (see :mod:`exact.branch_and_bound._states`).
+        Tables of the last evaluation (see :mod:`prefixplace.joint._states`).
     evaluations : int
     """
 
@@ -39,7 +39,7 @@ class Pricing:
 
     def bound(self, prices: Ints) -> int:
         """L at integer `prices`, shape (M,)."""
-        from exact.branch_and_bound._states import price
+        from prefixplace.joint._states import price
 
         space = self.space
         self.roots = price(
@@ -49,8 +49,8 @@ class Pricing:
         return space.worth + priced(prices, space.slack) + int(self.roots)
 
     def used(self) -> Ints:
-        """Chunks per worker in a best assignment of the last evaluation; the assignment itself is `choice`."""
-        from exact.branch_and_bound._states import usage
+        """Chunks per worker in a best assignment of the last evaluation."""
+        from prefixplace.joint._states import usage
 
         space = self.space
         used: Ints = usage(
@@ -58,15 +58,9 @@ class Pricing:
         )
         return used
 
-    def assignment(self) -> Ints:
-        """Holders of every chunk of the instance in the assignment that :meth:`used` counted."""
-        holders = self.space.decided.copy()
-        holders[self.space.chunks] = self.space.holders[self._choice]
-        return holders
-
     def through(self, total: int) -> Ints:
         """Bound of the last evaluation (`total`) for each state being taken, shape (states,)."""
-        from exact.branch_and_bound._states import survivors
+        from prefixplace.joint._states import survivors
 
         space = self.space
         through = np.empty(space.states, np.int64)
@@ -84,7 +78,7 @@ def best_prices(
     *,
     floor: int,
     limit: int,
-    visit: Callable[[Ints], None] | None = None,
+    expired: Callable[[], bool] = lambda: False,
 ) -> tuple[int, Ints]:
     """Minimise L by Shor's r-algorithm (subgradients in a space that is dilated along their differences).
 
@@ -97,8 +91,8 @@ def best_prices(
         Stop as soon as L is at most this.
     limit : int
         Most evaluations.
-    visit : callable, optional
-        Receives the holders of all chunks in the assignment at every point, to be repaired into placements.
+    expired : callable
+        Asked now and then; true ends the descent.
 
     Returns
     -------
@@ -118,8 +112,6 @@ def best_prices(
         prices = np.rint(x).astype(np.int64)[classes]
         bound = pricing.bound(prices)
         gradient = np.bincount(classes, weights=pricing.space.slack - pricing.used(), minlength=count)
-        if visit is not None:
-            visit(pricing.assignment())
         gradient[(x <= 0.0) & (gradient > 0.0)] = 0.0
         return bound, gradient, prices
 
@@ -127,7 +119,7 @@ def best_prices(
     transform = np.eye(count)
     step = 0.1 * float(point.max(initial=0.0)) or 1.0
     spent = 1
-    while best > floor and spent < limit:
+    while best > floor and spent < limit and not expired():
         towards = transform.T @ gradient
         norm = float(np.linalg.norm(towards))
         if norm < 1e-12:
@@ -142,7 +134,7 @@ def best_prices(
             spent, moves = spent + 1, moves + 1
             if bound < best:
                 best, best_at = bound, prices
-            if best <= floor or spent >= limit or new_gradient @ direction <= 0.0:
+            if best <= floor or spent >= limit or new_gradient @ direction <= 0.0 or expired():
                 break
             if moves % 2 == 0:
                 step *= 1.5

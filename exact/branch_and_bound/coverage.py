@@ -1,0 +1,255 @@
+"""The coverage dual on the grid: bounds, and what each pair costs, for any number of workers (requester-side)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exact.branch_and_bound.problem import Problem
+from prefixplace.joint.states import FREE, INSIDE, OUTSIDE, StateSpace
+
+__all__ = ["CoverageDual", "CoveragePoint", "Losses"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_MOST_STATES, _MOST_AT_ONE = 1 << 20, 1 << 10
+_TABLE_CELLS = 3_000_000
+"""Cells of all workers' dynamic programs up to which budgets are kept exactly; beyond it they are priced."""
+
+
+@dataclass(frozen=True, eq=False)
+class CoveragePoint:
+    """The best multipliers of a descent.
+
+    Attributes
+    ----------
+    bound : int
+        L(μ) in grid units; NEVER-like (very negative) when the fixings leave nothing feasible.
+    multipliers : int64 array, shape (n,)
+        μ, between 0 and Δ.
+    prices : int64 array
+        Price of a chunk of each class of workers, where budgets are priced.
+    exact : bool
+        Whether budgets were kept by the dynamic program.
+    weights : float array (M, n)
+        Average of the answers, most of it from late ones: an approximate primal solution, for branching.
+    rounds : int
+    """
+
+    bound: int
+    multipliers: Ints
+    prices: Ints
+    exact: bool
+    weights: Floats
+    rounds: int
+
+
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """What the bound loses at least when a chunk has a given set of holders.
+
+    At one chunk b everything adds up, since no two terms come from the same part of L: ``entry[m, b]`` for every
+    holder, ``leave[m, b]`` for every other worker, Δ − μ_b when there is no holder and μ_b for every holder beyond
+    the first.
+
+    Attributes
+    ----------
+    bound : int
+    entry, leave : int64 arrays (M, n)
+    multipliers, spread : int64 arrays (n,)
+        μ and Δ − μ.
+    """
+
+    bound: int
+    entry: Ints
+    leave: Ints
+    multipliers: Ints
+    spread: Ints
+
+    def of_states(self, space: StateSpace) -> Ints:
+        """The loss of every state of `space`."""
+        from exact.branch_and_bound._pairs import state_losses
+
+        lost = np.empty(space.states, np.int64)
+        state_losses(
+            space.chunks, space.offset, space.holders, self.entry, self.leave, self.multipliers, self.spread, lost
+        )
+        return lost
+
+    def fixed(self, fix: NDArray[np.int8], room: int) -> NDArray[np.int8]:
+        """`fix` with every pair fixed whose other side loses `room` or more."""
+        result = fix.copy()
+        result[self.entry >= room] = OUTSIDE
+        result[(self.leave >= room) & (self.entry < room)] = INSIDE
+        return result
+
+    def cheap_space(self, problem: Problem, room: int) -> StateSpace | None:
+        """All states that lose less than `room`; None when they are too many to write down."""
+        from exact.branch_and_bound._pairs import cheap_states
+        from prefixplace.joint._states import table_offsets
+
+        n = self.multipliers.size
+        counts = np.zeros(n, np.int64)
+        holders, value = np.empty(_MOST_STATES, np.int64), np.empty(_MOST_STATES, np.int64)
+        total = cheap_states(
+            self.entry, self.leave, self.multipliers, self.spread, room, _MOST_STATES, problem.local, problem.coverage,
+            counts, holders, value,
+        )  # fmt: skip
+        if total < 0 or counts.max(initial=0) > _MOST_AT_ONE:
+            return None
+        parent = np.array(problem.instance.tree.parent)
+        offset = np.concatenate(([0], np.cumsum(counts)))
+        return StateSpace(
+            chunks=np.arange(n),
+            parent=parent,
+            offset=offset,
+            holders=holders[:total].copy(),
+            value=value[:total].copy(),
+            base=table_offsets(parent, offset),
+            decided=np.full(n, -1),
+            worth=0,
+            slack=problem.budgets,
+        )
+
+
+class CoverageDual:
+    """L(μ) = Σ_b (Δ(b) − μ_b) + Σ_m W_m(a_m + μ) under fixings, in int64.
+
+    A chunk that is outside for everybody adds nothing. Workers that are interchangeable, in the problem and in the
+    fixings, are answered once.
+
+    Parameters
+    ----------
+    end : int64 array, shape (n,)
+    local : int64 array (M, n)
+    coverage : int64 array (n,)
+    budgets : int64 array (M,)
+    twin : bool array (M,)
+        ``twin[m]``: workers m − 1 and m are interchangeable.
+    fix : int8 array (M, n)
+        FREE, INSIDE or OUTSIDE; inside is parent-closed, outside takes subtrees along.
+
+    Attributes
+    ----------
+    exact : bool
+        Whether budgets are kept by the dynamic program or priced: whether its tables are small.
+    feasible : bool
+        Whether what is inside fits the budgets.
+    first, owner : int64 arrays
+        One worker of each class, and the class of every worker.
+    """
+
+    def __init__(
+        self,
+        end: Ints,
+        local: Ints,
+        coverage: Ints,
+        budgets: Ints,
+        twin: NDArray[np.bool_],
+        fix: NDArray[np.int8],
+    ) -> None:
+        self.end, self.local, self.coverage, self.budgets, self.fix = end, local, coverage, budgets, fix
+        self.first = np.flatnonzero(~twin)
+        self.copies = np.diff(np.append(self.first, twin.size))
+        self.owner = np.repeat(np.arange(self.first.size), self.copies)
+        free = np.count_nonzero(fix[self.first] == FREE, axis=1)
+        left = budgets[self.first] - np.count_nonzero(fix[self.first] == INSIDE, axis=1)
+        self.feasible = bool((left >= 0).all())
+        self.exact = int((free * np.clip(left, 0, free)).sum()) <= _TABLE_CELLS
+        self._barred = (fix == OUTSIDE).all(axis=0)
+
+    def bound(self, multipliers: Ints, prices: Ints, answers: Floats) -> int:
+        """L(μ); `prices` are where the search for budget prices begins, and end up there. O(Σ free·budget) or O(M·n).
+
+        Rows of `answers` (M, n) are filled for the first member of each class.
+        """
+        from exact.branch_and_bound._pairs import coverage_value
+
+        spread = np.where(self._barred, 0, self.coverage - multipliers)
+        return int(spread.sum()) + int(
+            coverage_value(
+                self.end, self.fix, self.local, multipliers, self.budgets, self.first, self.copies, self.exact,
+                prices, answers,
+            )
+        )  # fmt: skip
+
+    def descend(
+        self,
+        start: Ints,
+        prices: Ints,
+        *,
+        floor: int,
+        target: int,
+        rounds: int,
+        visit: Callable[[Floats], int] | None = None,
+        expired: Callable[[], bool] = lambda: False,
+    ) -> CoveragePoint:
+        """Lower L by deflected subgradient steps of Polyak's length towards `target` (an incumbent's value).
+
+        Stops when L ≤ `floor`, after `rounds`, or when the step has become useless. `visit` receives the answers of
+        all workers whenever they are whole sets and may return a better target.
+        """
+        shape = self.local.shape
+        answers, weights = np.zeros(shape), np.zeros(shape)
+        prices = prices.copy()
+        upper = self.coverage.astype(np.float64)
+        point = np.clip(start.astype(np.float64), 0.0, upper)
+        owner = self.first[self.owner]
+        best, best_at, best_prices = None, start, prices
+        direction = np.zeros(shape[1])
+        ambition, stale, spent = 0.0, 0, 0
+        for spent in range(1, rounds + 1):
+            multipliers = np.rint(point).astype(np.int64)
+            now = self.bound(multipliers, prices, answers)
+            everyone = answers[owner]
+            weights += max(0.05, 1.0 / spent) * (everyone - weights)
+            if visit is not None:
+                target = max(target, visit(everyone))
+                floor = max(floor, target)
+            if best is None:
+                best, best_at, best_prices, ambition = now, multipliers, prices.copy(), 0.5 * (now - target)
+            elif now < best:
+                if best - now > 0.1 * ambition:
+                    stale = 0
+                    if best - now > 0.5 * ambition:
+                        ambition *= 1.5
+                best, best_at, best_prices = now, multipliers, prices.copy()
+            stale += 1
+            if best <= floor or ambition < 1.0 or ambition < 1e-4 * (best - target):
+                break
+            if spent % 16 == 0 and expired():
+                break
+            if stale > 12:  # the level aimed at is out of reach: aim lower, from the best point
+                ambition, stale = 0.5 * ambition, 0
+                point, direction = best_at.astype(np.float64), np.zeros(shape[1])
+                continue
+            gradient = everyone.sum(axis=0) - np.where(self._barred, 0.0, 1.0)
+            gradient[(point <= 0.0) & (gradient > 0.0)] = 0.0
+            gradient[(point >= upper) & (gradient < 0.0)] = 0.0
+            along, size = float(gradient @ direction), float(direction @ direction)
+            blend = max(0.0, -1.5 * along / size) if size > 0.0 else 0.0  # Camerini, Fratta, Maffioli 1975
+            direction = gradient + blend * direction
+            norm = float(direction @ direction)
+            if norm == 0.0:
+                break
+            level = max(float(target), best - ambition)
+            point = np.clip(point - (now - level) / norm * direction, 0.0, upper)
+        assert best is not None
+        return CoveragePoint(best, best_at, best_prices, self.exact, weights, spent)
+
+    def losses(self, point: CoveragePoint) -> Losses:
+        """Losses at a point of this dual."""
+        from exact.branch_and_bound._pairs import pair_losses
+
+        entry, leave = np.zeros(self.local.shape, np.int64), np.zeros(self.local.shape, np.int64)
+        pair_losses(
+            self.end, self.fix, self.local, point.multipliers, self.budgets, self.first, self.exact, point.prices,
+            entry, leave,
+        )  # fmt: skip
+        owner = self.first[self.owner]
+        spread = np.where(self._barred, 0, self.coverage - point.multipliers)
+        return Losses(point.bound, entry[owner], leave[owner], point.multipliers, spread)

@@ -1,0 +1,384 @@
+"""The search: bounds, fixing, enumeration and branching over holder states."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prefixplace.joint._states import NEVER
+from exact.branch_and_bound.coverage import CoverageDual
+from prefixplace.joint.enumeration import enumerate_space, spread_prices
+from prefixplace.joint.prices import Pricing, best_prices
+from exact.branch_and_bound.primal import Primal
+from exact.branch_and_bound.problem import Problem
+from prefixplace.joint.states import FREE, INSIDE, OUTSIDE, StateSpace
+
+__all__ = ["Node", "Parameters", "Search", "Stop"]
+
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Step = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters of ``branch-and-bound``.
+
+    Parameters
+    ----------
+    widths : tuple of int
+        Labels kept per chunk in the successive enumerations of a node; the last one may prove, the first ones
+        mostly find placements.
+    price_evaluations : int
+        Most evaluations of the budget dual at the root.
+    coverage_rounds : int
+        Most rounds of the coverage dual at the root.
+    few_workers : int
+        Up to this many the budget dual comes before the coverage dual.
+    most_labels : int
+        Wider enumerations than the first are skipped when width × undecided chunks exceeds this.
+    """
+
+    widths: tuple[int, ...] = (40, 400, 4000, 40_000)
+    price_evaluations: int = 400
+    coverage_rounds: int = 400
+    few_workers: int = 4
+    most_labels: int = 20_000_000
+
+
+@dataclass(eq=False)
+class Node:
+    """A part of the placements: those whose states lie in `space`, or obey `fix` while there is no space yet.
+
+    Attributes
+    ----------
+    bound : int
+        Nothing in here is worth more, in grid units.
+    space : StateSpace or None
+    fix : int8 array (M, n)
+    twin : bool array (M,)
+        Workers that are still interchangeable with their predecessor.
+    prices, multipliers : int64 arrays
+        Where the duals begin, inherited.
+    steps : list
+        What was proved here, for the certificate.
+    branch : (worker, chunk), or None
+        The branching that ended this node, followed by the parts `children` (kept, not kept).
+    """
+
+    bound: int
+    space: StateSpace | None
+    fix: NDArray[np.int8]
+    twin: Mask
+    prices: Ints
+    multipliers: Ints | None
+    depth: int = 0
+    steps: list[Step] = field(default_factory=list)
+    weights: NDArray[np.float64] | None = None
+    branch: tuple[int, int] | None = None
+    children: tuple[Node, Node] | None = None
+
+    def twin_class(self, worker: int) -> range:
+        """`worker`, the first of its class, and those interchangeable with it."""
+        last = worker + 1
+        while last < self.twin.size and self.twin[last]:
+            last += 1
+        return range(worker, last)
+
+    def child(
+        self, space: StateSpace | None, fix: NDArray[np.int8] | None = None, *, apart: int | None = None
+    ) -> Node:
+        """A part of this node; worker `apart`, first of its class, leaves it because the part treats it specially."""
+        twin = self.twin.copy()
+        if apart is not None and apart + 1 < twin.size:
+            twin[apart + 1] = False
+        if fix is None:
+            fix = self.fix if space is None else space.pairs()
+        return Node(self.bound, space, fix, twin, self.prices, self.multipliers, self.depth + 1)
+
+
+class Stop(Exception):
+    """A limit of the run is reached."""
+
+
+class Search:
+    """Best-bound branch and bound with dives.
+
+    Parameters
+    ----------
+    problem : Problem
+    primal : Primal
+        Keeps the incumbent.
+    parameters : Parameters
+    expired : callable
+        Asked often; true ends the search.
+    report : callable
+        Told ``(bound in grid units, line)`` when the bound of the whole has moved.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        primal: Primal,
+        parameters: Parameters,
+        expired: Callable[[], bool],
+        report: Callable[[int, str], None],
+    ) -> None:
+        self.problem, self.primal, self.parameters = problem, primal, parameters
+        self.expired, self.report = expired, report
+        self.nodes = 0
+        self.evaluations = 0
+        self.rounds = 0
+        self.labels = 0
+        self._pushed = 0
+        self._open: list[tuple[int, int, Node]] = []
+        self._current: Node | None = None
+        self.root = self._root()
+
+    @property
+    def floor(self) -> int:
+        """Only placements worth more are looked for: the incumbent's value and all that is not a step above it."""
+        return self.primal.value + self.problem.grid.step - 1
+
+    @property
+    def bound(self) -> int:
+        """Upper bound on the optimum, in grid units."""
+        waiting = [node.bound for _, _, node in self._open]
+        if self._current is not None:
+            waiting.append(self._current.bound)
+        best = max(waiting, default=self.floor)
+        return best if best > self.floor else self.primal.value
+
+    def _root(self) -> Node:
+        problem = self.problem
+        shape = problem.workers.size, problem.instance.num_chunks
+        if problem.table is not None:
+            bound, space = int(problem.table.max(axis=1).sum()), problem.all_states()
+        else:
+            assert problem.local is not None and problem.coverage is not None
+            bound, space = int(problem.local.sum() + problem.coverage.sum()), None
+        multipliers = None if problem.coverage is None else problem.coverage // 2
+        node = Node(
+            bound, space, np.zeros(shape, np.int8), problem.twin, np.zeros(shape[0], np.int64), multipliers
+        )
+        values = problem.table[:, -1] if problem.table is not None else problem.coverage
+        if values is not None and values.size and problem.budgets.size:
+            # a chunk of the budget is worth about what the best chunks that fill it are worth
+            worth = np.sort(values)[::-1]
+            filled = np.minimum(problem.budgets, worth.size) - 1
+            node.prices = worth[filled] // problem.budgets.size
+        return node
+
+    def run(self, *, node_limit: int | None = None, gap: float = 0.0) -> str:
+        """Search until the proof, or until a limit: ``finished``, ``time`` or ``nodes``."""
+        self._push(self.root)
+        while self._open:
+            if self.primal.value > 0 and self.bound - self.primal.value <= gap * self.bound:
+                return "finished"
+            _, _, node = heapq.heappop(self._open)
+            while node is not None:
+                if node.bound <= self.floor:
+                    break
+                if node_limit is not None and self.nodes >= node_limit:
+                    self._push(node)
+                    return "nodes"
+                self._current = node
+                self.nodes += 1
+                try:
+                    children = self._process(node)
+                except Stop:
+                    return "time"
+                self._current = None
+                self._say(node)
+                if not children:
+                    break
+                first, second = sorted(children, key=lambda child: -child.bound)
+                self._push(second)
+                node = first  # dive
+        return "finished"
+
+    def _push(self, node: Node) -> None:
+        self._pushed += 1
+        heapq.heappush(self._open, (-node.bound, self._pushed, node))
+
+    def _say(self, node: Node) -> None:
+        pairs = node.fix.size
+        fixed = 1.0 if pairs == 0 else np.count_nonzero(node.fix) / pairs
+        self.report(self.bound, f"node {self.nodes}: {len(self._open)} open, {fixed:.1%} of its pairs fixed")
+
+    def _check(self) -> None:
+        if self.expired():
+            raise Stop
+
+    def _process(self, node: Node) -> tuple[Node, ...]:
+        """Close a node, or split it."""
+        if node.space is None:
+            if not self._cover(node):
+                return ()
+            if node.space is None:
+                return self._split_pairs(node)
+        elif self._covers_first(node) and not self._cover(node):
+            return ()
+        for attempt, width in enumerate(self.parameters.widths):
+            if attempt > 0 and width * node.space.size > self.parameters.most_labels:
+                break
+            if not self._price(node) or not self._enumerate(node, width):
+                return ()
+            if attempt == 1 and not self._covers_first(node) and self._can_cover and not self._cover(node):
+                return ()
+        if not self._price(node):
+            return ()
+        return self._split_states(node)
+
+    @property
+    def _can_cover(self) -> bool:
+        return self.problem.coverage is not None
+
+    def _covers_first(self, node: Node) -> bool:
+        """With few workers the budget dual is the cheaper one and mostly enough."""
+        return self._can_cover and self.problem.workers.size > self.parameters.few_workers
+
+    def _close(self, node: Node) -> bool:
+        node.bound, node.space = self.floor, None
+        return False
+
+    def _price(self, node: Node) -> bool:
+        """Budget dual, then drop the states that it shows to be no better than the incumbent. False: closed."""
+        self._check()
+        space = node.space
+        assert space is not None
+        if space.size == 0:
+            if space.worth > self.floor:
+                self.primal.offer(self.problem.to_mask(space.decided))
+            return self._close(node)
+        pricing = Pricing(space)
+        classes = np.cumsum(~node.twin) - 1
+        limit = self.parameters.price_evaluations if node.depth == 0 else 40
+        bound, prices = best_prices(
+            pricing, node.prices.astype(np.float64), classes, floor=self.floor, limit=limit, expired=self.expired
+        )
+        node.bound, node.prices = min(node.bound, bound), prices
+        self.evaluations += pricing.evaluations
+        node.steps.append(("prices", prices))
+        if node.bound <= self.floor:
+            return self._close(node)
+        total = pricing.bound(prices)
+        return self._reduce(node, pricing.through(total) > self.floor)
+
+    def _reduce(self, node: Node, keep: Mask) -> bool:
+        assert node.space is not None
+        space = node.space if keep.all() else node.space.reduced(keep)
+        if space is None:
+            return self._close(node)
+        node.space, node.fix = space, space.pairs()
+        return True
+
+    def _cover(self, node: Node) -> bool:
+        """Coverage dual, then drop states, or write down those that are left for the first time. False: closed."""
+        self._check()
+        problem = self.problem
+        assert problem.local is not None and problem.coverage is not None and node.multipliers is not None
+        dual = CoverageDual(
+            problem.instance.tree.end, problem.local, problem.coverage, problem.budgets, node.twin, node.fix
+        )
+        if not dual.feasible:
+            return self._close(node)
+        every = 8 if dual.exact else 50
+        seen = 0
+
+        def visit(answers: NDArray[np.float64]) -> int:
+            nonlocal seen
+            seen += 1
+            if seen % every == 0:
+                self.primal.improve_answers(answers)
+            return self.primal.value
+
+        limit = self.parameters.coverage_rounds if node.depth == 0 else 60
+        point = dual.descend(
+            node.multipliers, node.prices[dual.first], floor=self.floor, target=self.primal.value, rounds=limit,
+            visit=visit, expired=self.expired,
+        )  # fmt: skip
+        self.rounds += point.rounds
+        node.bound, node.multipliers, node.weights = min(node.bound, point.bound), point.multipliers, point.weights
+        node.steps.append(("coverage", point.multipliers, None if point.exact else point.prices[dual.owner]))
+        if node.bound <= self.floor:
+            return self._close(node)
+        losses = dual.losses(point)
+        if node.space is not None:
+            return self._reduce(node, losses.bound - losses.of_states(node.space) > self.floor)
+        node.fix = losses.fixed(node.fix, losses.bound - self.floor)
+        node.space = losses.cheap_space(problem, losses.bound - self.floor)
+        if node.space is None:
+            return True
+        return self._reduce(node, np.ones(node.space.states, np.bool_))
+
+    def _enumerate(self, node: Node, width: int) -> bool:
+        """Look for better placements by labels. False: the space is exhausted."""
+        self._check()
+        space = node.space
+        assert space is not None
+        pricing = Pricing(space)
+        bound = pricing.bound(node.prices)
+        classes = np.cumsum(~node.twin) - 1
+        prices = spread_prices(pricing, node.prices, classes, bound, self.floor)
+        found = enumerate_space(space, prices, node.twin, self.floor, width=width, expired=self.expired)
+        self.labels += found.labels
+        if found.holders is not None:
+            mask = self.problem.to_mask(found.holders)
+            self.primal.offer(mask)
+            self.primal.improve(mask)
+        node.bound = min(node.bound, max(found.bound, self.floor))
+        if found.exhaustive:
+            node.steps.append(("enumerate", prices))
+            return self._close(node)
+        return node.bound > self.floor or self._close(node)
+
+    def _split_states(self, node: Node) -> tuple[Node, ...]:
+        """Branch on the pair that costs most on its cheaper side, by the bounds of all states."""
+        space = node.space
+        assert space is not None
+        pricing = Pricing(space)
+        total = pricing.bound(node.prices)
+        through = pricing.through(total)
+        best = (-1, 0, 0)
+        for m in np.flatnonzero(~node.twin).tolist():
+            held = ((space.holders >> m) & 1).astype(np.bool_)
+            with_m = np.maximum.reduceat(np.where(held, through, NEVER), space.offset[:-1])
+            without = np.maximum.reduceat(np.where(held, NEVER, through), space.offset[:-1])
+            score = total - np.maximum(np.minimum(with_m, without), NEVER)
+            score[np.minimum(with_m, without) <= NEVER] = -1
+            c = int(score.argmax())
+            best = max(best, (int(score[c]), m, c))
+        _, m, c = best
+        members = node.twin_class(m)
+        at = np.zeros(space.states, np.bool_)
+        at[space.offset[c] : space.offset[c + 1]] = True
+        group = sum(1 << i for i in members)
+        yes = node.child(space.reduced(~at | ((space.holders >> m) & 1 == 1)), apart=m)
+        no = node.child(space.reduced(~at | (space.holders & group == 0)))
+        node.branch, node.children = (m, int(space.chunks[c])), (yes, no)
+        node.space = None
+        return tuple(child for child in (yes, no) if child.space is not None)
+
+    def _split_pairs(self, node: Node) -> tuple[Node, ...]:
+        """Branch on the pair of the coverage dual's average answer that is nearest to one half."""
+        assert node.weights is not None
+        distance = np.where(node.fix == FREE, np.abs(node.weights - 0.5), np.inf)
+        distance[node.twin] = np.inf
+        m, b = (int(x) for x in np.unravel_index(int(distance.argmin()), distance.shape))
+        tree = self.problem.instance.tree
+        inside, outside = node.fix.copy(), node.fix.copy()
+        v = b
+        while v >= 0:
+            inside[m, v] = INSIDE
+            v = int(tree.parent[v])
+        for i in node.twin_class(m):
+            outside[i, b : int(tree.end[b])] = OUTSIDE
+        yes, no = node.child(None, inside, apart=m), node.child(None, outside)
+        node.branch, node.children = (m, b), (yes, no)
+        return yes, no
