@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exact.branch_and_bound.problem import Problem
+from prefixplace.planner.exchange import PairExchange
 from prefixplace.planner.refine import refine as refine_by_oracle
 from prefixplace.planner.search import Search as PlannerSearch
 from prefixplace.stopping import Budget, Clock
@@ -17,6 +19,7 @@ __all__ = ["Primal"]
 Mask = NDArray[np.bool_]
 
 _TABLE_CELLS = 10_000_000
+_PAIR_WIDTH = 200
 
 
 class Primal:
@@ -76,3 +79,18 @@ class Primal:
         mask = np.zeros_like(self.mask)
         mask[self.problem.workers] = answers > 1.0 - 1e-9
         return self.improve(mask)
+
+    def exchange(self, expired: Callable[[], bool]) -> None:
+        """Re-optimise pairs of workers of the incumbent until none improves."""
+        pairs = PairExchange(self.problem.instance, _PAIR_WIDTH)
+        everyone = list(combinations(self.problem.workers.tolist(), 2))
+        waiting = list(everyone)
+        while waiting:
+            first, second = waiting.pop(0)
+            if expired():
+                return
+            better = pairs.improve(self.mask, first, second, expired)
+            if better is not None:
+                self.improve(better)
+                # pairs that found nothing are asked again, since somebody has moved
+                waiting += [pair for pair in everyone if pair not in waiting]

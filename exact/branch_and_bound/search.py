@@ -102,6 +102,9 @@ class Node:
         return Node(self.bound, space, fix, twin, self.prices, self.multipliers, self.depth + 1)
 
 
+_LARGE_GAP = 1e-3  # above it the incumbent is worth the effort of pair exchange
+
+
 class Stop(Exception):
     """A limit of the run is reached."""
 
@@ -142,8 +145,14 @@ class Search:
 
     @property
     def floor(self) -> int:
-        """Only placements worth more are looked for: the incumbent's value and all that is not a step above it."""
-        return self.primal.value + self.problem.grid.step - 1
+        """Only placements worth more are looked for.
+
+        Values are multiples of the grid's step, so that one below the next step is enough. Where a step is finer than
+        10⁻¹² of the value (data that are no short decimals), that distance counts as closed instead: below it lie
+        the rounding of the data and of the multipliers.
+        """
+        value = self.primal.value
+        return value + max(self.problem.grid.step - 1, value >> 40)
 
     @property
     def bound(self) -> int:
@@ -151,8 +160,9 @@ class Search:
         waiting = [node.bound for _, _, node in self._open]
         if self._current is not None:
             waiting.append(self._current.bound)
+        value, step = self.primal.value, self.problem.grid.step
         best = max(waiting, default=self.floor)
-        return best if best > self.floor else self.primal.value
+        return best if best - value >= step else value
 
     def _root(self) -> Node:
         problem = self.problem
@@ -217,13 +227,15 @@ class Search:
 
     def _process(self, node: Node) -> tuple[Node, ...]:
         """Close a node, or split it."""
-        if node.space is None:
+        if self._covers_first(node):
             if not self._cover(node):
                 return ()
+            if node.depth == 0 and node.bound - self.primal.value > _LARGE_GAP * node.bound:
+                self.primal.exchange(self.expired)
+                if node.bound <= self.floor or not self._cover(node):
+                    return ()
             if node.space is None:
                 return self._split_pairs(node)
-        elif self._covers_first(node) and not self._cover(node):
-            return ()
         for attempt, width in enumerate(self.parameters.widths):
             if attempt > 0 and width * node.space.size > self.parameters.most_labels:
                 break
@@ -241,7 +253,7 @@ class Search:
 
     def _covers_first(self, node: Node) -> bool:
         """With few workers the budget dual is the cheaper one and mostly enough."""
-        return self._can_cover and self.problem.workers.size > self.parameters.few_workers
+        return node.space is None or (self._can_cover and self.problem.workers.size > self.parameters.few_workers)
 
     def _close(self, node: Node) -> bool:
         node.bound, node.space = self.floor, None
