@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from prefixplace.instance import Instance
     from prefixplace.result import Result
 
-__all__ = ["instance_html", "number", "result_html", "table_html"]
+__all__ = ["counted", "instance_html", "number", "result_html", "table_html"]
 
 
 def number(value: float | None, digits: int = 10) -> str:
@@ -23,6 +23,11 @@ def number(value: float | None, digits: int = 10) -> str:
         return f"{int(value):,}"
     whole = len(str(int(abs(value)))) if abs(value) < 1e15 else digits
     return f"{value:,.{digits}g}" if whole <= digits else f"{value:,.0f}"
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 worker``, ``2 workers``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def table_html(
@@ -51,8 +56,8 @@ def instance_html(instance: Instance) -> str:
     deepest = int(tree.depth.max()) + 1 if tree.n else 0
     kind = "pairwise (source-dependent)" if instance.pairwise else "requester-side"
     caption = (
-        f"{instance.name or 'Instance'}: {number(tree.n)} chunks in {number(tree.roots.size)} trees, "
-        f"depth {number(deepest)}, {instance.num_workers} workers, {kind}"
+        f"{instance.name or 'Instance'}: {counted(tree.n, 'chunk')} in {counted(tree.roots.size, 'tree')}, "
+        f"depth {deepest:,}, {counted(instance.num_workers, 'worker')}, {kind}"
     )
     rows = [
         [

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "InstanceComparison", "Row", "compare"]
 
-DEFAULT_BACKENDS = ("highs",)
-DEFAULT_BOUNDS = ("compact-lp",)
+DEFAULT_BACKENDS = ("branch-and-bound", "highs")
+DEFAULT_BOUNDS = ("configuration-lp", "compact-lp")
 DEFAULT_SECONDS = 60.0
+_STRENGTH = {"exact": 0, "float": 1, "solver-claim": 2, "none": 3}
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class InstanceComparison:
     best_value, best_bound : float or None
         Largest value and least bound that any method reached; None when none did.
     best_value_by, best_bound_by : str
-        The first method that reached them.
+        The first method that reached them; for the bound, the first of those with the strongest proof.
     """
 
     instance: Instance
@@ -96,9 +97,9 @@ class InstanceComparison:
     @classmethod
     def of(cls, instance: Instance, runs: Sequence[Run]) -> InstanceComparison:
         """Judge finished `runs` by each other."""
-        best_value, value_by = _first_best([(r.value, r.method) for r in runs], largest=True)
+        best_value, value_by = _best_value(runs)
         runs = [_without_false_bound(run, best_value, value_by) for run in runs]
-        best_bound, bound_by = _first_best([(r.bound, r.method) for r in runs], largest=False)
+        best_bound, bound_by = _best_bound(runs)
         if best_value is not None and best_bound is not None:
             best_bound = max(best_bound, best_value)  # below it by rounding only
         rows = tuple(_row(run, best_value, best_bound) for run in runs)
@@ -211,9 +212,10 @@ def compare(
     instances : Instance or iterable of Instance
     methods : sequence of str, optional
         Heuristics (names of :data:`prefixplace.METHODS`) and exact back-ends (names of :data:`exact.BACKENDS`).
-        When left out: every heuristic that is defined for the objective of the instance, and ``highs``.
+        When left out: every heuristic that is defined for the objective of the instance, and two
+        exact back-ends that know nothing of each other, ``branch-and-bound`` and ``highs``.
     bounds : sequence of str, optional
-        Names of :data:`exact.BOUNDS`; ``compact-lp`` when left out, empty for none.
+        Names of :data:`exact.BOUNDS`; ``configuration-lp`` and ``compact-lp`` when left out, empty for none.
     time_limit : float, default 60
         Seconds for each run; None for no limit.
     threads : int, default 1
@@ -281,11 +283,18 @@ def _check_names(methods: Sequence[str] | None, bounds: Sequence[str] | None) ->
             raise InputError(f"unknown bound {name!r}; known are {', '.join(exact.BOUNDS)}")
 
 
-def _first_best(found: Iterable[tuple[float | None, str]], *, largest: bool) -> tuple[float | None, str]:
-    known = [(value, name) for value, name in found if value is not None]
+def _best_value(runs: Sequence[Run]) -> tuple[float | None, str]:
+    known = [(run.value, run.method) for run in runs if run.value is not None]
+    return max(known, key=lambda pair: pair[0]) if known else (None, "")
+
+
+def _best_bound(runs: Sequence[Run]) -> tuple[float | None, str]:
+    known = [(run.bound, _STRENGTH[run.proof], run.method) for run in runs if run.bound is not None]
     if not known:
         return None, ""
-    return (max if largest else min)(known, key=lambda pair: pair[0])
+    least = min(known)[0]
+    _, _, method = min((k for k in known if _meets(least, k[0])), key=lambda k: k[1])
+    return least, method
 
 
 def _meets(value: float | None, bound: float | None) -> bool:

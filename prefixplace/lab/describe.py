@@ -8,7 +8,7 @@ import numpy as np
 from rich.text import Text
 from rich.tree import Tree
 
-from prefixplace.html import number
+from prefixplace.html import counted, number
 from prefixplace.instance import Instance
 from prefixplace.placement import Placement
 from prefixplace.transfer import TransferModel
@@ -42,7 +42,7 @@ def instance_facts(instance: Instance) -> dict[str, str]:
     summary = instance_summary(instance)
     leaves = int(np.count_nonzero(tree.end == np.arange(1, tree.n + 1)))
     rows = {
-        "chunks": f"{tree.n:,} in {summary['roots']:,} trees, {leaves:,} leaves, depth {summary['depth']:,}",
+        "chunks": f"{tree.n:,} in {counted(summary['roots'], 'tree')}, {leaves:,} leaves, depth {summary['depth']:,}",
         "objective": summary["objective"],
         "workers": _listed(
             f"{worker} keeps ≤ {budget:,}"

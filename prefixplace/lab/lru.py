@@ -12,7 +12,7 @@ from prefixplace.errors import InputError
 from prefixplace.instance import Instance
 from prefixplace.placement import Placement
 
-__all__ = ["drawn_requests", "lru_placement"]
+__all__ = ["drawn_requests", "lru_placement", "requests_of_demand"]
 
 
 def lru_placement(instance: Instance, requests: Requests) -> Placement:

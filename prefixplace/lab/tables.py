@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from prefixplace.html import number, table_html
+from prefixplace.html import counted, number, table_html
 
 if TYPE_CHECKING:
     from prefixplace.lab.compare import Comparison, InstanceComparison
@@ -117,7 +117,8 @@ def _title(one: InstanceComparison) -> str:
     instance = one.instance
     kind = "pairwise" if instance.pairwise else "requester-side"
     name = instance.name or "instance"
-    return f"{name}: {instance.num_chunks:,} chunks, {instance.num_workers} workers, {kind}"
+    size = f"{counted(instance.num_chunks, 'chunk')}, {counted(instance.num_workers, 'worker')}"
+    return f"{name}: {size}, {kind}"
 
 
 _HEADER = ["method", "value", "ratio", "guarantee", "gap", "seconds", "status"]

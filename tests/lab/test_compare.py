@@ -59,7 +59,13 @@ def test_rows_are_judged_by_the_optimum(pairwise: bool) -> None:
         assert one.best_bound == pytest.approx(best, rel=1e-9)
         assert one.optimum_known and one.reference == "optimum"
         wanted = [name for name, method in pp.METHODS.items() if method.applies_to(instance)]
-        assert [row.method for row in one.rows] == [*wanted, "highs", "compact-lp"]
+        assert [row.method for row in one.rows] == [
+            *wanted,
+            "branch-and-bound",
+            "highs",
+            "configuration-lp",
+            "compact-lp",
+        ]
         for row in one.rows:
             assert row.reason == "" and row.seconds >= 0
             if row.kind == "bound":
@@ -94,6 +100,16 @@ def test_ratio_to_the_best_bound_when_the_optimum_is_unknown() -> None:
     )
     assert [row.ratio for row in one.rows] == [0.8, 1.2, 1.0]
     assert [row.gap for row in one.rows] == pytest.approx([0.2, 1 / 3, 0.2])
+
+
+def test_the_strongest_proof_is_named() -> None:
+    runs_ = [
+        Run("claim", "exact", value=9.0, bound=9.0, proof="solver-claim"),
+        Run("proof", "exact", value=9.0, bound=9.0 * (1 + 1e-12), proof="exact"),
+        Run("float", "bound", bound=9.0, proof="float"),
+    ]
+    one = InstanceComparison.of(small(), runs_)
+    assert (one.best_bound, one.best_bound_by, one.optimum_known) == (9.0, "proof", True)
 
 
 def test_a_false_bound_is_dropped_and_named() -> None:

@@ -36,7 +36,8 @@ def compare(
     """Compare methods side by side: value, ratio to the proven optimum, gap, seconds.
 
     Without FILES a small RAG-shaped instance is drawn, so that there is something to see. METHODS are
-    heuristics and exact back-ends (`prefixplace solvers` lists them); all heuristics and highs when left out.
+    heuristics and exact back-ends (`prefixplace solvers` lists them); without it all heuristics run, and two
+    independent provers: branch-and-bound and highs.
 
     ```
     prefixplace compare
