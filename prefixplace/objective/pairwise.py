@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from prefixplace.objective.state import State, blocks
+from prefixplace.objective.state import BLOCK, Nodes, State, blocks
 from prefixplace.transfer import TransferModel
 
 __all__ = ["Pairwise"]
-
-Nodes = NDArray[np.int64]
 
 
 class Pairwise:
@@ -52,7 +50,7 @@ class Pairwise:
         """F_pair of a placement mask (shape (M, n)) in ms per epoch. O(M·Σ|T_m|)."""
         best = np.zeros(self.demand.shape)
         for holder in range(self.num_workers):
-            for nodes in blocks(np.flatnonzero(mask[holder])):
+            for nodes in blocks(mask[holder]):
                 best[:, nodes] = np.maximum(best[:, nodes], self.saving(holder, nodes))
         return float(best.sum())
 
@@ -74,7 +72,9 @@ class _PairwiseState(State):
         self._best = np.zeros(mask.shape)
         self._second = np.zeros(mask.shape)
         self._giver = np.full(mask.shape, -1, np.int32)
-        self._rank(np.flatnonzero(mask.any(axis=0)))
+        for holder in range(objective.num_workers):
+            for nodes in blocks(mask[holder]):
+                self._insert(holder, nodes)
 
     @property
     def value(self) -> float:
@@ -86,13 +86,15 @@ class _PairwiseState(State):
         result: NDArray[np.float64] = gain.sum(axis=0)
         return result
 
-    def _move(self, worker: int, changed: Nodes) -> Nodes:
-        added = self.mask[worker, changed]
-        self._insert(worker, changed[added])
-        self._rank(changed[~added])  # who comes second after a holder has left is known only by asking all
+    def _move(self, worker: int, changed: NDArray[np.int64]) -> NDArray[np.int64]:
+        for start in range(0, changed.size, BLOCK):
+            part = changed[start : start + BLOCK]
+            added = self.mask[worker, part]
+            self._insert(worker, part[added])
+            self._rank(part[~added])  # who comes second after a holder has left is known only by asking all
         return changed
 
-    def _rank(self, nodes: Nodes) -> None:
+    def _rank(self, nodes: NDArray[np.int64]) -> None:
         """Find best and second-best holder at `nodes` from nothing."""
         self._best[:, nodes] = 0.0
         self._second[:, nodes] = 0.0
@@ -102,10 +104,9 @@ class _PairwiseState(State):
 
     def _insert(self, holder: int, nodes: Nodes) -> None:
         """Let `holder`, new at `nodes`, take its place among the two best."""
-        for part in blocks(nodes):
-            saving = self._objective.saving(holder, part)
-            best, second, giver = self._best[:, part], self._second[:, part], self._giver[:, part]
-            wins = saving > best
-            self._second[:, part] = np.where(wins, best, np.maximum(second, saving))
-            self._best[:, part] = np.where(wins, saving, best)
-            self._giver[:, part] = np.where(wins, holder, giver)
+        saving = self._objective.saving(holder, nodes)
+        best, second, giver = self._best[:, nodes], self._second[:, nodes], self._giver[:, nodes]
+        wins = saving > best
+        self._second[:, nodes] = np.where(wins, best, np.maximum(second, saving))
+        self._best[:, nodes] = np.where(wins, saving, best)
+        self._giver[:, nodes] = np.where(wins, holder, giver)

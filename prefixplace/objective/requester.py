@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from prefixplace.objective.state import State
+from prefixplace.objective.state import Nodes, State
 
 __all__ = ["RequesterSide"]
 
@@ -45,7 +45,7 @@ class _RequesterState(State):
     def value(self) -> float:
         return self._objective.value(self.mask)
 
-    def _marginal(self, worker: int, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _marginal(self, worker: int, nodes: Nodes) -> NDArray[np.float64]:
         others = self._holders[nodes] - self.mask[worker, nodes]
         first_copy = np.where(others == 0, self._objective.coverage[nodes], 0.0)
         result: NDArray[np.float64] = self._objective.local[worker, nodes] + first_copy

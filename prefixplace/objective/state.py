@@ -8,16 +8,21 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BLOCK", "State", "blocks"]
+__all__ = ["BLOCK", "Nodes", "State", "blocks"]
+
+Nodes = slice | NDArray[np.int64]
+"""Some chunks: a range, which NumPy reads without copying, or their positions."""
 
 BLOCK = 65_536
 """Chunks handled at once, so that temporary arrays stay at M × 65,536 numbers."""
 
 
-def blocks(nodes: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Cut an index array into pieces of at most :data:`BLOCK` entries."""
+def blocks(mask: NDArray[np.bool_]) -> Iterator[Nodes]:
+    """The chunks of a mask (shape (n,)) in pieces of at most :data:`BLOCK`: ranges when it holds all of them."""
+    nodes = np.flatnonzero(mask)
     for start in range(0, nodes.size, BLOCK):
-        yield nodes[start : start + BLOCK]
+        stop = min(start + BLOCK, nodes.size)
+        yield slice(start, stop) if nodes.size == mask.size else nodes[start:stop]
 
 
 class State(ABC):
@@ -37,7 +42,7 @@ class State(ABC):
     def marginals(self, worker: int) -> NDArray[np.float64]:
         """p_m(b) in ms, shape (n,). The array belongs to the state: read it, do not keep or change it."""
         profit, stale = self._profit[worker], self._stale[worker]
-        for part in blocks(np.flatnonzero(stale)):
+        for part in blocks(stale):
             profit[part] = self._marginal(worker, part)
         stale[:] = False
         return profit
@@ -61,7 +66,7 @@ class State(ABC):
         """F of the present placement, computed afresh."""
 
     @abstractmethod
-    def _marginal(self, worker: int, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _marginal(self, worker: int, nodes: Nodes) -> NDArray[np.float64]:
         """Marginals of `worker` at `nodes`."""
 
     @abstractmethod

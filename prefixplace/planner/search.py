@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from prefixplace.instance import Instance
 from prefixplace.objective import Objective, State
-from prefixplace.oracle import best_closed_set
 from prefixplace.result import TracePoint
 from prefixplace.stopping import Clock, Progress, ProgressCallback
 
@@ -32,8 +31,16 @@ class Search:
     """
 
     def __init__(self, instance: Instance, clock: Clock, progress: ProgressCallback | None = None) -> None:
+        from prefixplace.oracle.service import (
+            shared_oracle,
+        )  # brings Numba, which listing the methods need not
+
         self.instance, self.clock, self.progress = instance, clock, progress
         self.objective: Objective = instance.objective
+        self._oracle = shared_oracle(instance.tree)
+        self._multipliers: dict[
+            int, float | None
+        ] = {}  # each worker's last price, where its next search begins
         self._working: State | None = None
         self.best_mask: Mask = self.empty()
         self.best_value = self.objective.value(self.best_mask)
@@ -55,7 +62,10 @@ class Search:
         if reason is not None:
             raise Stopped(reason)
         self.clock.iterations += 1
-        return best_closed_set(self.instance.tree, profit, int(self.instance.budgets[worker])).mask
+        budget = int(self.instance.budgets[worker])
+        answer = self._oracle.solve(profit, budget, warm=self._multipliers.get(worker))
+        self._multipliers[worker] = answer.multiplier
+        return answer.mask
 
     def offer(self, mask: Mask, event: str) -> float:
         """Propose a placement; it becomes the incumbent when it is better. Returns its value."""
