@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from exact.bounds.workers import worker_classes
 from prefixplace.instance import Instance
 from prefixplace.objective import Pairwise
+from prefixplace.oracle import ClosedSetOracle
 
 __all__ = ["CoverageDual", "Evaluation", "OracleKind"]
 
@@ -71,7 +72,7 @@ class CoverageDual:
     """
 
     def __init__(self, instance: Instance, oracle: OracleKind) -> None:
-        self.instance, self.oracle = instance, oracle
+        self.instance, self.oracle, self._solver = instance, oracle, ClosedSetOracle(instance.tree)
         workers, n = instance.num_workers, instance.num_chunks
         self.saving: Vector | None = None
         if isinstance(instance.objective, Pairwise):
@@ -137,8 +138,9 @@ class CoverageDual:
         return value, price
 
     def _exact(self, worker: int, profit: Vector, into: Vector) -> tuple[float, float]:
-        from prefixplace.oracle import best_closed_set
-
-        best = best_closed_set(self.instance.tree, profit, int(self.instance.budgets[worker]))
+        warm = self._prices[worker]
+        best = self._solver.solve(profit, int(self.instance.budgets[worker]), warm=warm)
         into[best.mask] = 1.0
+        if best.multiplier is not None:
+            self._prices[worker] = best.multiplier
         return best.value + best.rounding, np.nan
