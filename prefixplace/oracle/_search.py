@@ -34,44 +34,45 @@ __all__ = [
 ]
 
 FREE, INSIDE, OUTSIDE = 0, 1, 2  # what a branch may demand of a node
+SAMPLE_FROM = 5000  # nodes from which a cold search starts with a sample
+SAMPLE_RUNS, SAMPLE_SHARE = 8, 32  # so many runs, together one node in so many
 
 
 @njit(cache=True, nogil=True)
 def lagrangian_pass(end, profit, m, price, best):  # type: ignore[no-untyped-def]
     """Fill ``best[0 : m + 1]`` for the forest ``end[0 : m]`` at a price per node; ``best[0]`` is its value. O(m).
 
-    Node i is in the smallest closure if it and all its ancestors have ``best[i] > best[end[i]]``. Works for int64
-    and float64.
+    Node i is in the smallest closure if it and all its ancestors have ``best[i] > best[end[i]]``. int64 only.
     """
-    below = best[m] = 0 * price
+    below = best[m] = np.int64(0)
     for i in range(m - 1, -1, -1):
-        taken = profit[i] - price + below
         skipped = best[end[i]]
-        below = taken if taken > skipped else skipped
+        more = profit[i] - price + below - skipped
+        # max(0, more) without a branch: which side wins is a coin toss that no predictor learns
+        below = skipped + (more & ~(more >> 63))
         best[i] = below
     return below
 
 
 @njit(cache=True, nogil=True)
-def _sized_pass(end, profit, m, price, best, size):  # type: ignore[no-untyped-def]
-    """:func:`lagrangian_pass` that also counts: ``size[i]`` nodes of the smallest closure lie in ``i : m``. O(m)."""
+def _sized_pass(end, profit, m, price, best, size, takes):  # type: ignore[no-untyped-def]
+    """:func:`lagrangian_pass` that also fills ``takes[i]``, whether the closure of ``i : m`` takes i, and ``size[i]``,
+    how many nodes it has; returns ``size[0]``. O(m)."""
     below = best[m] = np.int64(0)
     count = size[m] = np.int32(0)
     for i in range(m - 1, -1, -1):
         e = end[i]
         taken = profit[i] - price + below
-        skipped = best[e]
-        others = size[e]
+        skipped, others = best[e], size[e]
         wins = taken > skipped
         below = taken if wins else skipped
         count = count + np.int32(1) if wins else others
-        best[i] = below
-        size[i] = count
+        best[i], size[i], takes[i] = below, count, wins
     return count
 
 
 @njit(cache=True, nogil=True)
-def support(end, depth, profit, k, demanded, best, place, to_end, to_profit, to_node):  # type: ignore[no-untyped-def]
+def support(end, depth, profit, k, demanded, best, takes, place, to_end, to_profit, to_node):  # type: ignore[no-untyped-def]
     """Copy the nodes that a best closed set of at most k nodes may need: the smallest closure without a price.
 
     Nothing outside it pays: what a set holds beyond it hangs below it and sums to ≤ 0. Nodes with k ancestors
@@ -79,32 +80,40 @@ def support(end, depth, profit, k, demanded, best, place, to_end, to_profit, to_
     (OUTSIDE). Forced-in nodes are not copied; their children become roots.
 
     Returns ``(m, count, total)``: nodes copied to `to_end`, `to_profit`, `to_node` (their positions here), number
-    and profit of the forced-in ones. `best` and `place` are scratch of shape (n + 1,). O(n).
+    and profit of the forced-in ones. When all nodes are needed and none is forced, m = n and nothing is copied.
+    `best`, `takes` and `place` are scratch of shape (n + 1,). O(n).
     """
     n = end.size
     below = best[n] = np.int64(0)
+    needed = 0
     for i in range(n - 1, -1, -1):
-        taken = profit[i] + below
         skipped = best[end[i]]
-        fits = demanded[i] != OUTSIDE and depth[i] < k
-        below = taken if (taken > skipped and fits) or demanded[i] == INSIDE else skipped
-        best[i] = below
+        more = profit[i] + below - skipped
+        gain = more & ~(more >> 63)
+        if depth[i] >= k or demanded[i] == OUTSIDE:
+            gain = np.int64(0)
+        wins = gain > 0
+        if demanded[i] == INSIDE:
+            gain, wins, needed = more, True, -n
+        below = skipped + gain
+        best[i], takes[i] = below, wins
+        needed += wins
     m, count, total = 0, 0, np.int64(0)
+    if needed == n:
+        return n, count, total
     i = 0
     while i < n:
         place[i] = m
+        if not takes[i]:
+            i = end[i]
+            continue
         if demanded[i] == INSIDE:
             count += 1
             total += profit[i]
-            i += 1
-        elif best[i] > best[end[i]]:
-            to_end[m] = end[i]
-            to_profit[m] = profit[i]
-            to_node[m] = i
-            m += 1
-            i += 1
         else:
-            i = end[i]
+            to_end[m], to_profit[m], to_node[m] = end[i], profit[i], i
+            m += 1
+        i += 1
     place[n] = m
     for c in range(m):
         to_end[c] = place[to_end[c]]
@@ -112,17 +121,15 @@ def support(end, depth, profit, k, demanded, best, place, to_end, to_profit, to_
 
 
 @njit(cache=True, nogil=True)
-def _keep_inside(end, profit, node, m, best, place, to_end, to_profit, to_node):  # type: ignore[no-untyped-def]
+def _keep_inside(end, profit, node, m, takes, place, to_end, to_profit, to_node):  # type: ignore[no-untyped-def]
     """Copy the smallest closure of the last pass; source and target may be the same arrays. Returns its size."""
     c, i = 0, 0
     while i < m:
+        e = np.int64(end[i])
         place[i] = c
-        if best[i] > best[end[i]]:
-            to_end[c], to_profit[c], to_node[c] = end[i], profit[i], node[i]
-            c += 1
-            i += 1
-        else:
-            i = end[i]
+        to_end[c], to_profit[c], to_node[c] = e, profit[i], node[i]  # written over if i is not taken
+        c += np.int64(takes[i])
+        i = i + 1 if takes[i] else e
     place[m] = c
     for x in range(c):
         to_end[x] = place[to_end[x]]
@@ -130,12 +137,12 @@ def _keep_inside(end, profit, node, m, best, place, to_end, to_profit, to_node):
 
 
 @njit(cache=True, nogil=True)
-def _keep_outside(end, profit, node, m, best, place, to_end, to_profit, to_node, base):  # type: ignore[no-untyped-def]
+def _keep_outside(end, profit, node, m, takes, place, to_end, to_profit, to_node, base):  # type: ignore[no-untyped-def]
     """Mark the smallest closure of the last pass in `base` and copy the other nodes. Returns how many."""
     c, i = 0, 0
     while i < m:
         e = end[i]
-        if best[i] > best[e]:
+        if takes[i]:
             place[i] = c
             base[node[i]] = 1
             i += 1
@@ -173,30 +180,10 @@ def _pivot(low, high, inside, m, k, total, step):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True, nogil=True)
-def multiplier(  # type: ignore[no-untyped-def]
-    end, profit, m, k, warm, best, size, place, base, to_end, to_profit, to_node
+def _narrow(  # type: ignore[no-untyped-def]
+    end, profit, m, k, first, best, size, takes, place, base, to_end, to_profit, to_node
 ):
-    """Smallest integer price λ ≥ 1 at which the smallest closure S(λ) has at most k nodes.
-
-    Parameters
-    ----------
-    end, profit : arrays, shape (≥ m,)
-        A forest whose smallest closure at price 0 is all of its m > k nodes (:func:`support`).
-    warm : int
-        A guess of λ, or 0 for none. It changes the time only (and λ itself when some S(λ) has exactly k nodes: the
-        search stops at the first such λ).
-    best, size, place : scratch, shape (n + 1,)
-    base : uint8 array, shape (n,)
-        Set to 1 on S(λ), to 0 elsewhere.
-    to_end, to_profit, to_node : arrays, shape (n,)
-        Receive the break set S(λ − 1) ∖ S(λ) as a forest of its own, nodes by their position in `end`; empty
-        when S(λ) has exactly k nodes.
-
-    Returns
-    -------
-    price, inside, undecided, work : int
-        λ, |S(λ)|, the number of nodes of the break set, and nodes visited by all passes.
-    """
+    """The search of :func:`multiplier` from a first price `first`, 0 for none."""
     total = np.int64(0)
     high = np.int64(1)
     for i in range(m):
@@ -209,20 +196,20 @@ def multiplier(  # type: ignore[no-untyped-def]
     here_end, here_profit = end, profit  # the given forest first, later the copy in to_end, to_profit
     while inside < k and high - low > 1:
         price = _pivot(low, high, inside, m, k, total, step)
-        if step == 0 and low < warm < high:
-            price = np.int64(warm)
+        if step == 0 and low < first < high:
+            price = first
         step += 1
         work += m
-        count = np.int64(_sized_pass(here_end, here_profit, m, price, best, size))
+        count = np.int64(_sized_pass(here_end, here_profit, m, price, best, size, takes))
         value = best[0] + price * count
         if inside + count > k:
             low = price
-            m = _keep_inside(here_end, here_profit, to_node, m, best, place, to_end, to_profit, to_node)
+            m = _keep_inside(here_end, here_profit, to_node, m, takes, place, to_end, to_profit, to_node)
             total = value
         else:
             high = price
             m = _keep_outside(
-                here_end, here_profit, to_node, m, best, place, to_end, to_profit, to_node, base
+                here_end, here_profit, to_node, m, takes, place, to_end, to_profit, to_node, base
             )
             inside += count
             total -= value
@@ -233,6 +220,66 @@ def multiplier(  # type: ignore[no-untyped-def]
         to_end[:m] = end[:m]
         to_profit[:m] = profit[:m]
     return high, inside, m, work
+
+
+@njit(cache=True, nogil=True)
+def _sampled_price(  # type: ignore[no-untyped-def]
+    end, profit, m, k, best, size, takes, place, base, to_end, to_profit, to_node
+):
+    """λ of a sample with the same share of budget: SAMPLE_RUNS runs of neighbours in preorder, cut out of the forest."""
+    run = m // (SAMPLE_RUNS * SAMPLE_SHARE)
+    sample_end, sample_profit = np.empty(run * SAMPLE_RUNS, np.int32), np.empty(run * SAMPLE_RUNS, np.int64)
+    c = 0
+    for r in range(SAMPLE_RUNS):
+        start = (2 * r + 1) * m // (2 * SAMPLE_RUNS) - run // 2
+        stop = c + run
+        for i in range(start, start + run):
+            sample_end[c] = min(end[i] - i + c, stop)
+            sample_profit[c] = profit[i]
+            c += 1
+    price, _, _, work = _narrow(
+        sample_end, sample_profit, c, max(1, k * c // m), np.int64(0),
+        best, size, takes, place, base, to_end, to_profit, to_node,
+    )  # fmt: skip
+    return price, work
+
+
+@njit(cache=True, nogil=True)
+def multiplier(  # type: ignore[no-untyped-def]
+    end, profit, m, k, warm, best, size, takes, place, base, to_end, to_profit, to_node
+):
+    """Smallest integer price λ ≥ 1 at which the smallest closure S(λ) has at most k nodes.
+
+    Parameters
+    ----------
+    end, profit : arrays, shape (≥ m,)
+        A forest whose smallest closure at price 0 is all of its m > k nodes (:func:`support`).
+    warm : int
+        A guess of λ, or 0 for none. It changes the time only (and λ itself when some S(λ) has exactly k nodes: the
+        search stops at the first such λ).
+    best, size, takes, place : scratch, shape (n + 1,)
+    base : uint8 array, shape (n,)
+        Set to 1 on S(λ), to 0 elsewhere.
+    to_end, to_profit, to_node : arrays, shape (n,)
+        Receive the break set S(λ − 1) ∖ S(λ) as a forest of its own, nodes by their position in `end`; empty
+        when S(λ) has exactly k nodes.
+
+    Returns
+    -------
+    price, inside, undecided, work : int
+        λ, |S(λ)|, the number of nodes of the break set, and nodes visited by all passes.
+    """
+    first, spent = np.int64(warm), 0
+    if warm == 0 and m >= SAMPLE_FROM:
+        first, spent = _sampled_price(
+            end, profit, m, k, best, size, takes, place, base, to_end, to_profit, to_node
+        )
+    # a closure a little too large leaves the fewest nodes undecided
+    first -= first >> 6
+    price, inside, rest, work = _narrow(
+        end, profit, m, k, first, best, size, takes, place, base, to_end, to_profit, to_node
+    )
+    return price, inside, rest, work + spent
 
 
 @njit(cache=True, nogil=True)

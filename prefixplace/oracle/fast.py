@@ -61,6 +61,8 @@ class GridSolver:
     def __init__(self, shape: Shape, workspace: Workspace, parameters: OracleParameters) -> None:
         self.shape, self.ws, self.parameters = shape, workspace, parameters
         self.budget = self.unit = self.value = 0
+        self.end, self.profit, self.node = workspace.end, workspace.profit, workspace.node  # the support
+        self.kept = -1  # nodes of the support on which a new incumbent waits to be spread
         self.cells = 0.0  # cells that the cores may still compute
 
     def solve(self, budget: int, unit: int, warm: int = 0) -> GridAnswer:
@@ -70,7 +72,7 @@ class GridSolver:
         the rest of the gap.
         """
         dense = float(self.shape.n) * budget
-        self.budget, self.unit, self.value = budget, unit, 0
+        self.budget, self.unit, self.value, self.kept = budget, unit, 0, -1
         self.cells = self.parameters.core_share * dense
         self.ws.demanded[:] = 0
         self.ws.mask[:] = False
@@ -84,18 +86,20 @@ class GridSolver:
                     self.parameters.most_branches, int(self.parameters.branch_share * budget / NODE_CELLS)
                 )
                 if not self._branch(root, most):
+                    self._spread()
                     self.ws.demanded[:] = 0
                     root = self._relax(root.price)
                     proof = "core"
                     if not self._core(root, self.cells):
                         proof = "dense"
                         self._dense(root)
+        self._spread()
         return GridAnswer(proof, root.price, root.bound, self.value)
 
     def bound(self, budget: int, warm: int = 0) -> tuple[int, int]:
         """``(λ, bound)`` for ``workspace.grid``, with the losses in (out) of all n nodes in ``losses`` (``worth``)."""
         shape, ws = self.shape, self.ws
-        self.budget, self.unit, self.value = budget, 1, 0
+        self.budget, self.unit, self.value, self.kept = budget, 1, 0, -1
         ws.demanded[:] = 0
         price = self._relax(warm).price
         _search.forbid_deep(shape.depth, budget, ws.grid)
@@ -114,9 +118,13 @@ class GridSolver:
         """Multiplier, bound and a feasible set under the demands in the workspace."""
         ws = self.ws
         m, count, total = _search.support(
-            self.shape.end, self.shape.depth, ws.grid, self.budget, ws.demanded, ws.best, ws.place,
+            self.shape.end, self.shape.depth, ws.grid, self.budget, ws.demanded, ws.best, ws.takes, ws.place,
             ws.end, ws.profit, ws.node,
         )  # fmt: skip
+        if m == self.shape.n:
+            self.end, self.profit, self.node = self.shape.end, ws.grid, self.shape.node
+        else:
+            self.end, self.profit, self.node = ws.end, ws.profit, ws.node
         room = self.budget - count
         if room < 0:
             return Relaxation(0, room, 0, -1, 0, 0)
@@ -126,10 +134,10 @@ class GridSolver:
             self._keep(m, value)
             return Relaxation(m, room, 0, value, 0, room - m)
         price, inside, rest, _ = _search.multiplier(
-            ws.end, ws.profit, m, room, warm, ws.best, ws.size, ws.place, ws.base,
+            self.end, self.profit, m, room, warm, ws.best, ws.size, ws.takes, ws.place, ws.base,
             ws.rest_end, ws.rest_profit, ws.rest_node,
         )  # fmt: skip
-        top = int(_search.lagrangian_pass(ws.end, ws.profit, m, price, ws.best))
+        top = int(_search.lagrangian_pass(self.end, self.profit, m, price, ws.best))
         bound = total + top + price * room
         left = room - inside
         value = bound - price * left
@@ -139,11 +147,17 @@ class GridSolver:
         return Relaxation(m, room, price, bound, rest, left)
 
     def _keep(self, m: int, value: int) -> None:
-        """Make the set in ``base`` the incumbent if it is better."""
+        """Make the set in ``base`` the incumbent if it is better; it stays on the support until that changes."""
         if value > self.value:
-            self.value = value
+            self.value, self.kept = value, m
+            self.ws.base, self.ws.kept = self.ws.kept, self.ws.base
+
+    def _spread(self) -> None:
+        """Write a new incumbent to the mask of the whole tree; before the support or the demands change."""
+        if self.kept >= 0:
             ws = self.ws
-            _search.spread(m, ws.base, ws.node, ws.demanded, ws.mask)
+            _search.spread(self.kept, ws.kept, self.node, ws.demanded, ws.mask)
+            self.kept = -1
 
     def _core(self, r: Relaxation, cells: float) -> bool:
         """Whether growing cores settle the branch, finding its best set or showing that the incumbent is as good.
@@ -155,7 +169,7 @@ class GridSolver:
         if gap < 0:
             return True
         doubtful = _core.doubtful_losses(
-            ws.end, ws.profit, r.m, r.price, ws.best, gap, ws.stack_end, ws.stack_loss, ws.losses
+            self.end, self.profit, r.m, r.price, ws.best, gap, ws.stack_end, ws.stack_loss, ws.losses
         )
         cells = min(cells, self.cells)
         target = self.parameters.first_core
@@ -178,7 +192,7 @@ class GridSolver:
         """Least loss within `limit`, its set left in ``base``; ABOVE_LIMIT or TOO_LARGE. And the cells computed."""
         ws = self.ws
         seen, inside, blocks = _core.build_core(
-            ws.end, ws.profit, r.m, r.price, ws.best, limit, ws.stack_end, ws.stack_loss, ws.stack_block,
+            self.end, self.profit, r.m, r.price, ws.best, limit, ws.stack_end, ws.stack_loss, ws.stack_block,
             ws.member, ws.owner, ws.above, ws.last, ws.weight, ws.worth, ws.take, ws.skip,
         )  # fmt: skip
         room = r.room - inside
@@ -229,7 +243,7 @@ class GridSolver:
         def push(r: Relaxation, demands: Demands) -> None:
             ws = self.ws
             v = _search.branching_node(ws.rest_end, r.rest, ws.rest_node, r.left)
-            heapq.heappush(pending, (-r.bound, count, r.price, int(ws.node[v]), demands))
+            heapq.heappush(pending, (-r.bound, count, r.price, int(self.node[v]), demands))
 
         if most < 2:
             return False
@@ -252,6 +266,7 @@ class GridSolver:
 
     def _demand(self, demands: Demands) -> None:
         """Write the demands to the workspace; a node inside takes its path along."""
+        self._spread()
         demanded, parent = self.ws.demanded, self.shape.parent
         demanded[:] = 0
         for v, side in demands:
@@ -264,13 +279,13 @@ class GridSolver:
         """The dense program on the nodes that no loss settles."""
         ws = self.ws
         seen, inside, _ = _core.build_core(
-            ws.end, ws.profit, r.m, r.price, ws.best, r.bound - self.value - self.unit,
+            self.end, self.profit, r.m, r.price, ws.best, r.bound - self.value - self.unit,
             ws.stack_end, ws.stack_loss, ws.stack_block,
             ws.member, ws.owner, ws.above, ws.last, ws.weight, ws.worth, ws.take, ws.skip,
         )  # fmt: skip
         count = _core.undecided_forest(
-            ws.end,
-            ws.profit,
+            self.end,
+            self.profit,
             r.m,
             seen,
             ws.member,
@@ -285,6 +300,6 @@ class GridSolver:
         room = min(r.room - inside, count)
         taken, _ = _dense.dense_path(end, slot, slots, parent, ws.rest_profit[order], room)
         value = _core.mark_dense(
-            ws.profit, r.m, seen, ws.member, ws.owner, ws.rest_node, order, taken, ws.base
+            self.profit, r.m, seen, ws.member, ws.owner, ws.rest_node, order, taken, ws.base
         )
         self._keep(r.m, int(value))

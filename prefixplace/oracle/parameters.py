@@ -35,8 +35,8 @@ class OracleParameters:
     dense_budget: int = 256
     first_core: int = 500
     core_growth: float = 6.0
-    core_share: float = 0.35
-    branch_share: float = 0.25
+    core_share: float = 0.15
+    branch_share: float = 0.1
     most_branches: int = 24
 
     def __post_init__(self) -> None:

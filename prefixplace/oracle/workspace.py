@@ -18,6 +18,7 @@ class Shape:
         self.end = tree.end.astype(np.int32)
         self.depth = tree.depth.astype(np.int32)
         self.parent = tree.parent.astype(np.int32)
+        self.node = np.arange(tree.n, dtype=np.int32)
 
 
 def tree_shape(tree: PrefixTree) -> Shape:
@@ -44,10 +45,11 @@ class Workspace:
         self.grid = np.empty(n, np.int64)  # profits of the call, on the integer grid
         self.demanded = np.zeros(n, np.uint8)  # what the branch demands of each node
         self.mask = np.empty(n, np.bool_)  # best set so far, over the whole tree
-        self.best, self.size, self.place = words(), halves(), halves()  # a pass, and a map of positions
-        # the support at the current branch, the set on it, and the break set left by the multiplier search
+        # a pass, and a map of positions
+        self.best, self.size, self.takes, self.place = words(), halves(), np.empty(n + 1, np.uint8), halves()
+        # the support at the current branch, a set on it and the best one, and the break set left by the multiplier search
         self.end, self.profit, self.node = halves(), words(), halves()
-        self.base = np.empty(n + 1, np.uint8)
+        self.base, self.kept = np.empty(n + 1, np.uint8), np.empty(n + 1, np.uint8)
         self.rest_end, self.rest_profit, self.rest_node = halves(), words(), halves()
         # walks over the support, and its nodes outside no core
         self.stack_end, self.stack_loss, self.stack_block = halves(), words(), halves()
