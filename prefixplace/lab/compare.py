@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from prefixplace.errors import InputError
 from prefixplace.instance import Instance
-from prefixplace.lab.runs import Run, run_bound, run_method
+from prefixplace.lab.runs import Run, run_bound, run_method, warm_up
 from prefixplace.planner import METHODS
 from prefixplace.result import OPTIMALITY_TOLERANCE, relative_gap
 from prefixplace.stopping import Budget
@@ -229,7 +229,8 @@ def compare(
     -------
     Comparison
         A run that fails is a row that says why. Ctrl-C ends the comparison and keeps what is finished, with the
-        best placement that the interrupted method had.
+        best placement that the interrupted method had. Before the first timing every method runs once on a small
+        instance, so that no row pays for imports and compiling.
 
     Raises
     ------
@@ -249,6 +250,9 @@ def compare(
             runs: list[Run] = []
             interrupted = False
             try:
+                for name in (*names, *kinds):
+                    show.note(f"warming up: {name}")
+                    warm_up(name, instance.pairwise)
                 for name in names:
                     show.begin(f"{instance.name or 'instance'}: {name}")
                     runs.append(run_method(instance, name, budget, threads, seed, show.report))

@@ -27,6 +27,10 @@ class Activity:
         self._display.update(self._task, advance=int(self._begun), description=what, state="")
         self._begun = True
 
+    def note(self, what: str) -> None:
+        """Something happens that is no step."""
+        self._display.update(self._task, description=what, state="")
+
     def restart(self, done: int, total: int) -> None:
         """The job has `total` steps, `done` of which were done before."""
         self._display.update(self._task, completed=done, total=total)

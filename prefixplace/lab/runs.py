@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from prefixplace.errors import InputError
@@ -14,7 +15,7 @@ from prefixplace.planner import solve as solve_heuristic
 from prefixplace.result import Result
 from prefixplace.stopping import Budget, ProgressCallback
 
-__all__ = ["Run", "run_bound", "run_method", "solve_by_name"]
+__all__ = ["Run", "run_bound", "run_method", "solve_by_name", "warm_up"]
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,24 @@ def run_bound(instance: Instance, kind: str, budget: Budget) -> Run:
         seconds=found.seconds,
         stop_reason=found.stop_reason,
     )
+
+
+@cache
+def warm_up(name: str, pairwise: bool) -> None:
+    """Run a method or bound once per process on a small instance, so that no timing has imports and compiling in it."""
+    from instances.families.rag import RagShaped, TwoGroupRag
+
+    small = TwoGroupRag(workers=2, documents=4) if pairwise else RagShaped(documents=6, queries=3)
+    instance, budget = small.sample(seed=0), Budget(seconds=5)
+    if name in METHODS:
+        run_method(instance, name, budget, threads=1, seed=0)
+        return
+    import exact
+
+    if name in exact.BACKENDS:
+        run_method(instance, name, budget, threads=1, seed=0)
+    else:
+        run_bound(instance, name, budget)
 
 
 def _told(error: Exception) -> str:
