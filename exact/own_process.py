@@ -41,7 +41,6 @@ class _Job(NamedTuple):
     backend: Backend
     instance: Instance
     budget: Budget
-    deadline: float | None  # on the wall clock, which both processes share
     threads: int
     start: NDArray[np.bool_] | None
     params: Any
@@ -50,13 +49,11 @@ class _Job(NamedTuple):
 def run_in_own_process(backend: Backend, run: Run, params: Any) -> Outcome:
     """Run `backend` in a new Python process and relay what it reports to `run`.
 
-    The process begins without the state of this one (no fork, and the caller's main module is not imported), which
-    costs the time of importing the solver. Ctrl-C and an overrun limit interrupt the process, and kill it with all
-    its children after a grace period.
+    The process begins without the state of this one (no fork, and the caller's main module is not imported). The
+    clock of the run restarts when it has loaded the solver. Ctrl-C and an overrun limit interrupt the process, and
+    kill it with all its children after a grace period.
     """
-    remaining = run.clock.remaining
-    deadline = None if remaining is None else time.time() + remaining
-    job = _Job(backend, run.instance, run.budget, deadline, run.threads, run.start, params)
+    job = _Job(backend, run.instance, run.budget, run.threads, run.start, params)
     code = f"import sys; sys.path[:] = {sys.path!r}; from exact.own_process import serve; serve()"
     with tempfile.TemporaryDirectory(
         prefix="prefixplace-"
@@ -87,6 +84,7 @@ class _Relay:
         self.messages: queue.Queue[tuple[str, Any]] = queue.Queue()
         self.give_up: float | None = None  # when to stop waiting, once the process has been asked to stop
         self.interrupted = False
+        self.ready = False
 
     def follow(self, job: _Job) -> Outcome:
         """Relay until the process has ended or been given up."""
@@ -102,7 +100,10 @@ class _Relay:
         while outcome is None:
             try:
                 kind, content = self._next_message()
-                if kind == "line":
+                if kind == "ready":
+                    self.ready = True
+                    self.run.restart_clock()
+                elif kind == "line":
                     self.run.say(content)
                 elif kind == "placement":
                     shape = (self.run.instance.num_workers, self.run.instance.num_chunks)
@@ -186,9 +187,7 @@ class _RemoteRun(Run):
     """The child's side of a run: every report goes to the parent."""
 
     def __init__(self, job: _Job, send: Callable[[str, Any], None]) -> None:
-        seconds = None if job.deadline is None else max(0.0, job.deadline - time.time())
-        budget = replace(job.budget, seconds=seconds)
-        super().__init__(job.instance, budget, job.threads, job.start, lambda line: send("line", line))
+        super().__init__(job.instance, job.budget, job.threads, job.start, lambda line: send("line", line))
         self._send = send
 
     def offer(self, values: NDArray[Any], source: str = "solver") -> bool:
@@ -219,6 +218,8 @@ def serve() -> None:
 
     job: _Job = pickle.load(sys.stdin.buffer)
     try:
+        job.backend.load()
+        send("ready", None)
         outcome = job.backend.run(_RemoteRun(job, send), job.params)
     except InputError as error:
         send("error", error)

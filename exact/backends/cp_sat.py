@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exact.backend import Outcome, Run
-from exact.backends.compact import CompactBackend, CompactParams
+from exact.backends.compact import CompactBackend, CompactParams, building
 from exact.compact import CompactProblem, compact_sets
 from exact.interruptible import Interruptible
 from prefixplace.errors import InputError
@@ -65,7 +65,8 @@ class CpSat(CompactBackend):
         run.say(
             f"objective multiplied by {scale:g} and rounded up: bounds are at most {excess:.3g} ms too high"
         )
-        model, variables = _model(problem, coefficients)
+        with building():
+            model, variables = _model(problem, coefficients)
         if start is not None:
             for variable, value in zip(variables, start.tolist(), strict=True):
                 model.add_hint(variable, int(value))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exact.backend import Availability, Outcome, Run
-from exact.backends.compact import CompactBackend, CompactParams
+from exact.backends.compact import CompactBackend, CompactParams, building
 from exact.backends.pulp_model import pulp_availability, pulp_model
 from exact.compact import CompactProblem
 from prefixplace.result import StopReason
@@ -64,7 +64,8 @@ class PulpCbc(CompactBackend):
         """Build, solve while following the log, and translate what the log says."""
         import pulp
 
-        model, variables = pulp_model(problem, problem.objective_scale, minimise=True)
+        with building():
+            model, variables = pulp_model(problem, problem.objective_scale, minimise=True)
         if start is not None:
             for variable, value in zip(variables, start.tolist(), strict=True):
                 variable.setInitialValue(value)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exact.backend import Availability, Outcome, Run
-from exact.backends.compact import CompactBackend, CompactParams
+from exact.backends.compact import CompactBackend, CompactParams, building
 from exact.backends.highs import new_highs, solve_highs
 from exact.backends.pulp_model import pulp_availability, pulp_model
 from exact.compact import CompactProblem
@@ -39,7 +39,8 @@ class PulpHighs(CompactBackend):
         """Write the model in PuLP, let it build HiGHS's, and solve."""
         import pulp
 
-        model, variables = pulp_model(problem, problem.objective_scale)
+        with building():
+            model, variables = pulp_model(problem, problem.objective_scale)
         model.solverModel = new_highs(run.say)
         pulp.HiGHS().buildSolverModel(model)  # negates the objective of a maximisation
         column = np.array([variable.index for variable in variables])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exact.backend import Outcome, Run
-from exact.backends.compact import CompactBackend, CompactParams
+from exact.backends.compact import CompactBackend, CompactParams, building
 from exact.compact import CompactProblem, compact_sets
 from prefixplace.errors import InputError
 from prefixplace.result import StopReason
@@ -36,7 +36,8 @@ class PyScipOpt(CompactBackend):
     ) -> Outcome:
         """Write the model, solve with every incumbent reported, and translate."""
         scale = problem.objective_scale
-        model, variables = _model(problem, scale)
+        with building():
+            model, variables = _model(problem, scale)
         _set_options(model, run, params)
         _report_incumbents(model, variables, problem, run)
         if start is not None:

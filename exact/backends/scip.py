@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exact.backend import Outcome, Run
-from exact.backends.compact import CompactBackend, CompactParams
+from exact.backends.compact import CompactBackend, CompactParams, building
 from exact.compact import CompactProblem, compact_sets
 from prefixplace.errors import InputError
 from prefixplace.result import StopReason
@@ -37,7 +37,8 @@ class Scip(CompactBackend):
         from ortools.math_opt.python import mathopt
 
         scale = problem.objective_scale
-        model, variables = _model(problem, scale)
+        with building():
+            model, variables = _model(problem, scale)
         hints = []
         if start is not None:
             hints = [mathopt.SolutionHint(variable_values=dict(zip(variables, start.tolist(), strict=True)))]
