@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar
 
@@ -103,6 +104,11 @@ class Run:
         self.lines: list[str] = []
         self._log, self._progress = log, progress
 
+    def restart_clock(self) -> None:
+        """Begin counting the time now; what is known already was known at second 0."""
+        self.clock = Clock(self.budget)
+        self.trace = [point._replace(seconds=0.0) for point in self.trace]
+
     def say(self, line: str) -> None:
         """Add one line to the log."""
         self.lines.append(line)
@@ -154,6 +160,8 @@ class Backend(ABC):
     name, summary : str
     packages : tuple of str
         Distributions that it needs and whose versions go into the result.
+    modules : tuple of str
+        Modules to import before the clock starts.
     hint : str
         How to get them.
     bound_proof : {"solver-claim", "float", "exact"}
@@ -169,6 +177,7 @@ class Backend(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     packages: ClassVar[tuple[str, ...]] = ()
+    modules: ClassVar[tuple[str, ...]] = ()
     hint: ClassVar[str] = "pip install prefixplace"
     bound_proof: ClassVar[BoundProof] = "solver-claim"
     takes_start: ClassVar[bool] = True
@@ -185,6 +194,11 @@ class Backend(ABC):
             except PackageNotFoundError:
                 return Availability(False, f"{package} is not installed", self.hint)
         return Availability(True, ", ".join(found) or "part of this project")
+
+    def load(self) -> None:
+        """Import what the back-end needs: a second or two once per process, which no time limit should pay for."""
+        for module in self.modules:
+            import_module(module)
 
     def refuses(self, instance: Instance, params: Any) -> str | None:
         """Why it cannot take `instance` at all (too large to enumerate …); None when it can."""
