@@ -10,7 +10,7 @@ from cyclopts import App, CycloptsError
 
 from prefixplace import __version__
 from prefixplace.errors import InputError
-from prefixplace.lab.cli import generating, proving, replanning, serving, showing, solving, studying
+from prefixplace.lab.cli import benching, generating, proving, replanning, serving, showing, solving, studying
 
 __all__ = ["app", "main"]
 
@@ -41,6 +41,7 @@ _COMMANDS: dict[str, Callable[..., int]] = {
 }
 for _name, _command in _COMMANDS.items():
     app.command(_command, name=_name)
+app.command(benching.bench)
 app.command(studying.study)
 
 

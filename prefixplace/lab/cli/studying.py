@@ -92,3 +92,47 @@ def planner(
     else:
         show(times_table(rows))
     return 0
+
+
+@study.command
+def bounds(
+    *,
+    short: Annotated[bool, Parameter(negative="", help="24 small instances, and n = 10,000 only.")] = False,
+    trace: Annotated[Path | None, Parameter(help="Request trace that is bounded too.")] = None,
+    assignment: Annotated[Path | None, Parameter(help="Worker of every line of the trace.")] = None,
+    time_limit: Annotated[float, Parameter(help="Seconds for each bound.")] = 300.0,
+    seed: Seed = 0,
+    json: Json = False,
+) -> int:
+    """What each bound is worth: gaps on the 432 exactly solved instances, certified gaps on large ones.
+
+    ```
+    prefixplace study bounds --short
+    prefixplace study bounds --trace conversation_trace.jsonl --json > bounds.json
+    ```
+    """
+    from prefixplace.lab.progress import activity
+    from prefixplace.lab.study_bounds import (
+        BoundRow,
+        block_bounds,
+        block_rows,
+        block_table,
+        bound_table,
+        bounds_document,
+        large_bounds,
+        large_instances,
+    )
+
+    with activity(1, shown=True) as status:
+
+        def told(row: BoundRow) -> None:
+            status.note(f"{row.instance}: {row.kind}")
+
+        blocks = block_rows(block_bounds(short=short, progress=told))
+        chosen = large_instances(short=short, seed=seed, trace=trace, assignment=assignment)
+        large = large_bounds(chosen, time_limit=time_limit, progress=told)
+    if json:
+        print_json(bounds_document(blocks, large))
+    else:
+        show(block_table(blocks), bound_table(large))
+    return 0
