@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from exact.branch_and_bound.descent import Descent
 from exact.branch_and_bound.problem import Problem
 from prefixplace.joint.states import FREE, INSIDE, OUTSIDE, StateSpace
 
@@ -188,58 +189,38 @@ class CoverageDual:
         visit: Callable[[Floats], int] | None = None,
         expired: Callable[[], bool] = lambda: False,
     ) -> CoveragePoint:
-        """Lower L by deflected subgradient steps of Polyak's length towards `target` (an incumbent's value).
+        """Lower L from `start`; see :class:`Descent`.
 
-        Stops when L ≤ `floor`, after `rounds`, or when the step has become useless. `visit` receives the answers of
-        all workers whenever they are whole sets and may return a better target.
+        Stops when L ≤ `floor`, after `rounds`, or when steps have become useless. `visit` receives the answers of all
+        workers and may return a better target.
         """
         shape = self.local.shape
         answers, weights = np.zeros(shape), np.zeros(shape)
         prices = prices.copy()
         upper = self.coverage.astype(np.float64)
-        point = np.clip(start.astype(np.float64), 0.0, upper)
         owner = self.first[self.owner]
-        best, best_at, best_prices = None, start, prices
-        direction = np.zeros(shape[1])
-        ambition, stale, spent = 0.0, 0, 0
-        for spent in range(1, rounds + 1):
-            multipliers = np.rint(point).astype(np.int64)
+        descent = Descent(np.clip(start, 0, self.coverage), target, rounds)
+        best_at, best_prices = start, prices
+        while True:
+            multipliers = np.rint(descent.point).astype(np.int64)
             now = self.bound(multipliers, prices, answers)
+            if descent.improves(now):
+                best_at, best_prices = multipliers, prices.copy()
             everyone = answers[owner]
-            weights += max(0.05, 1.0 / spent) * (everyone - weights)
+            weights += max(0.05, 1.0 / descent.spent) * (everyone - weights)
             if visit is not None:
-                target = max(target, visit(everyone))
-                floor = max(floor, target)
-            if best is None:
-                best, best_at, best_prices, ambition = now, multipliers, prices.copy(), 0.5 * (now - target)
-            elif now < best:
-                if best - now > 0.1 * ambition:
-                    stale = 0
-                    if best - now > 0.5 * ambition:
-                        ambition *= 1.5
-                best, best_at, best_prices = now, multipliers, prices.copy()
-            stale += 1
-            if best <= floor or ambition < 1.0 or ambition < 1e-4 * (best - target):
+                descent.target = max(descent.target, visit(everyone))
+                floor = max(floor, descent.target)
+            if descent.best <= floor or descent.done() or (descent.spent % 16 == 0 and expired()):
                 break
-            if spent % 16 == 0 and expired():
-                break
-            if stale > 12:  # the level aimed at is out of reach: aim lower, from the best point
-                ambition, stale = 0.5 * ambition, 0
-                point, direction = best_at.astype(np.float64), np.zeros(shape[1])
-                continue
             gradient = everyone.sum(axis=0) - np.where(self._barred, 0.0, 1.0)
-            gradient[(point <= 0.0) & (gradient > 0.0)] = 0.0
-            gradient[(point >= upper) & (gradient < 0.0)] = 0.0
-            along, size = float(gradient @ direction), float(direction @ direction)
-            blend = max(0.0, -1.5 * along / size) if size > 0.0 else 0.0  # Camerini, Fratta, Maffioli 1975
-            direction = gradient + blend * direction
-            norm = float(direction @ direction)
-            if norm == 0.0:
+            gradient[(descent.point <= 0.0) & (gradient > 0.0)] = 0.0
+            gradient[(descent.point >= upper) & (gradient < 0.0)] = 0.0
+            moved = descent.step(now, gradient)
+            if moved is None:
                 break
-            level = max(float(target), best - ambition)
-            point = np.clip(point - (now - level) / norm * direction, 0.0, upper)
-        assert best is not None
-        return CoveragePoint(best, best_at, best_prices, self.exact, weights, spent)
+            descent.point = np.clip(moved, 0.0, upper)
+        return CoveragePoint(descent.best, best_at, best_prices, self.exact, weights, descent.spent)
 
     def losses(self, point: CoveragePoint) -> Losses:
         """Losses at a point of this dual."""

@@ -14,6 +14,7 @@ from prefixplace.joint._states import NEVER
 from exact.branch_and_bound.coverage import CoverageDual
 from prefixplace.joint.enumeration import enumerate_space, spread_prices
 from prefixplace.joint.prices import Pricing, best_prices
+from exact.branch_and_bound.joint_dual import JointDual
 from exact.branch_and_bound.primal import Primal
 from exact.branch_and_bound.problem import Problem
 from prefixplace.joint.states import FREE, INSIDE, OUTSIDE, StateSpace
@@ -38,8 +39,12 @@ class Parameters:
         Most evaluations of the budget dual at the root.
     coverage_rounds : int
         Most rounds of the coverage dual at the root.
+    joint_rounds : int
+        The same of the joint dual.
     few_workers : int
         Up to this many the budget dual comes before the coverage dual.
+    most_cells : int
+        Largest tables of all workers' dynamic programs for which the joint dual is tried.
     most_labels : int
         Wider enumerations than the first are skipped when width × undecided chunks exceeds this.
     """
@@ -47,7 +52,9 @@ class Parameters:
     widths: tuple[int, ...] = (40, 400, 4000, 40_000)
     price_evaluations: int = 400
     coverage_rounds: int = 400
+    joint_rounds: int = 300
     few_workers: int = 4
+    most_cells: int = 5_000_000
     most_labels: int = 20_000_000
 
 
@@ -79,6 +86,7 @@ class Node:
     multipliers: Ints | None
     depth: int = 0
     steps: list[Step] = field(default_factory=list)
+    joint: Ints | None = None
     weights: NDArray[np.float64] | None = None
     branch: tuple[int, int] | None = None
     children: tuple[Node, Node] | None = None
@@ -99,7 +107,7 @@ class Node:
             twin[apart + 1] = False
         if fix is None:
             fix = self.fix if space is None else space.pairs()
-        return Node(self.bound, space, fix, twin, self.prices, self.multipliers, self.depth + 1)
+        return Node(self.bound, space, fix, twin, self.prices, self.multipliers, self.depth + 1, joint=self.joint)
 
 
 _LARGE_GAP = 1e-3  # above it the incumbent is worth the effort of pair exchange
@@ -190,26 +198,22 @@ class Search:
         while self._open:
             if self.primal.value > 0 and self.bound - self.primal.value <= gap * self.bound:
                 return "finished"
-            _, _, node = heapq.heappop(self._open)
-            while node is not None:
-                if node.bound <= self.floor:
-                    break
+            node: Node | None = heapq.heappop(self._open)[2]
+            while node is not None and node.bound > self.floor:
+                self._current = node  # counts for the bound until it is closed or its parts take its place
                 if node_limit is not None and self.nodes >= node_limit:
-                    self._push(node)
                     return "nodes"
-                self._current = node
                 self.nodes += 1
                 try:
-                    children = self._process(node)
+                    children = sorted(self._process(node), key=lambda child: -child.bound)
                 except Stop:
                     return "time"
-                self._current = None
+                for child in children[1:]:
+                    self._push(child)
+                self._current = children[0] if children else None  # dive
                 self._say(node)
-                if not children:
-                    break
-                first, second = sorted(children, key=lambda child: -child.bound)
-                self._push(second)
-                node = first  # dive
+                node = self._current
+            self._current = None
         return "finished"
 
     def _push(self, node: Node) -> None:
@@ -237,14 +241,17 @@ class Search:
             if node.space is None:
                 return self._split_pairs(node)
         for attempt, width in enumerate(self.parameters.widths):
+            if not self._price(node):
+                return ()
+            assert node.space is not None
             if attempt > 0 and width * node.space.size > self.parameters.most_labels:
                 break
-            if not self._price(node) or not self._enumerate(node, width):
+            # the joint dual is the dearest and the strongest: after the first placements, where labels did not prove
+            if attempt == 2 or node.depth > 0:
+                if not self._join(node):
+                    return ()
+            if not self._enumerate(node, width):
                 return ()
-            if attempt == 1 and not self._covers_first(node) and self._can_cover and not self._cover(node):
-                return ()
-        if not self._price(node):
-            return ()
         return self._split_states(node)
 
     @property
@@ -329,6 +336,44 @@ class Search:
             return True
         return self._reduce(node, np.ones(node.space.states, np.bool_))
 
+    def _join(self, node: Node) -> bool:
+        """Joint dual, then drop states. False: closed."""
+        self._check()
+        assert node.space is not None
+        dual = JointDual(self.problem, node.space, node.twin)
+        if not dual.feasible:
+            return self._close(node)
+        if dual.cells > self.parameters.most_cells:
+            return True
+        shape = node.fix.shape
+        starts = [np.repeat(node.prices[:, None], shape[1], axis=1)]
+        if node.joint is not None:
+            starts.append(node.joint)
+        if node.multipliers is not None and self.problem.local is not None:
+            starts.append(self.problem.local + node.multipliers)
+        answers = np.zeros(shape)
+        values = [dual.evaluate(dual.clean(start), answers)[0] for start in starts]
+        start = starts[int(np.argmin(values))]
+        seen = 0
+
+        def visit(answers: NDArray[np.float64]) -> int:
+            nonlocal seen
+            seen += 1
+            if seen % 25 == 0:
+                self.primal.improve_answers(answers)
+            return self.primal.value
+
+        limit = self.parameters.joint_rounds if node.depth == 0 else 60
+        point = dual.descend(
+            start, floor=self.floor, target=self.primal.value, rounds=limit, visit=visit, expired=self.expired
+        )
+        self.rounds += point.rounds
+        node.bound, node.joint = min(node.bound, point.bound), point.multipliers
+        node.steps.append(("joint", point.multipliers))
+        if node.bound <= self.floor:
+            return self._close(node)
+        return self._reduce(node, dual.state_bounds(point) > self.floor)
+
     def _enumerate(self, node: Node, width: int) -> bool:
         """Look for better placements by labels. False: the space is exhausted."""
         self._check()
@@ -338,7 +383,12 @@ class Search:
         bound = pricing.bound(node.prices)
         classes = np.cumsum(~node.twin) - 1
         prices = spread_prices(pricing, node.prices, classes, bound, self.floor)
-        found = enumerate_space(space, prices, node.twin, self.floor, width=width, expired=self.expired)
+        charges = []
+        if node.joint is not None:
+            charges.append(JointDual(self.problem, space, node.twin).charge(node.joint))
+        found = enumerate_space(
+            space, prices, node.twin, self.floor, width=width, charges=charges, expired=self.expired
+        )
         self.labels += found.labels
         if found.holders is not None:
             mask = self.problem.to_mask(found.holders)
@@ -346,7 +396,7 @@ class Search:
             self.primal.improve(mask)
         node.bound = min(node.bound, max(found.bound, self.floor))
         if found.exhaustive:
-            node.steps.append(("enumerate", prices))
+            node.steps.append(("enumerate", prices, node.joint))
             return self._close(node)
         return node.bound > self.floor or self._close(node)
 

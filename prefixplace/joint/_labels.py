@@ -50,13 +50,16 @@ def arrange(parent, size, key):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def label_bounds(  # type: ignore[no-untyped-def]
-    rows, worth, depth, open_chunks, offset, holders, prices, slack, roots, remaining, b, parent, base, inside, reach
-):
+    rows, worth, charged, floor, depth, open_chunks, offset, holders, prices, slack, roots, remaining, b, parent, base,
+    inside, reach, charged_inside, charged_reach,
+):  # fmt: skip
     """Upper bounds of every label extended by every state of chunk b, shape (labels, states).
 
     A label is a row ``used[0..M−1], state of each open chunk`` with what it is worth; the bound is the least over
     the price vectors t of ``worth + λ_t·(slack − used) + what the open chunks and roots can still add``, which is
-    `remaining` (T, states) and `roots` (T,). NEVER where the state does not fit the parent's.
+    `remaining` (T, states) and `roots` (T,), and over the charges: `charged` (labels, charges) holds each label's
+    present bound under every charge. NEVER where the state does not fit the parent's. A bound of at most `floor` may
+    be any such number.
     """
     trials, workers = prices.shape
     lo, hi = offset[b], offset[b + 1]
@@ -69,6 +72,7 @@ def label_bounds(  # type: ignore[no-untyped-def]
             for m in range(workers):
                 start[t] += prices[t, m] * (slack[m] - rows[i, m])
         above = np.int64(-1)
+        row = base[b]
         for d in range(depth):
             q = open_chunks[d]
             s = offset[q]
@@ -78,17 +82,21 @@ def label_bounds(  # type: ignore[no-untyped-def]
                 start[t] += remaining[t, s]
             if d == depth - 1 and p >= 0:
                 above = holders[s]
-                for t in range(trials):
-                    start[t] -= reach[t, base[b] + s - offset[q]]
-        if p < 0:
-            for t in range(trials):
-                start[t] -= reach[t, base[b]]
+                row += s - offset[q]
+        for t in range(trials):
+            start[t] -= reach[t, row]
         for s in range(lo, hi):
             best = np.int64(NEVER)
             if holders[s] & ~above == 0:
                 best = start[0] + inside[0, s]
                 for t in range(1, trials):
+                    if best <= floor:
+                        break
                     best = min(best, start[t] + inside[t, s])
+                for t in range(charged.shape[1]):
+                    if best <= floor:
+                        break
+                    best = min(best, charged[i, t] - charged_reach[t, row] + charged_inside[t, s])
             result[i, s - lo] = best
     return result
 
@@ -143,12 +151,13 @@ def extend(row, workers, depth, holders, drop, push):  # type: ignore[no-untyped
 
 @njit(cache=True, nogil=True)
 def expand(  # type: ignore[no-untyped-def]
-    rows, worth, bounds, floor, capacity, depth, offset, holders, value, b, drop, push, twin
-):
+    rows, worth, charged, bounds, floor, capacity, depth, open_chunks, offset, holders, value, b, parent, base, drop, push,
+    twin, charged_inside, charged_reach,
+):  # fmt: skip
     """Labels extended by the states of chunk b whose bound exceeds `floor`; equal rows keep the best.
 
-    Returns ``(rows, worth, bounds, origin, state)`` of the new labels: the label each came from, and its state.
-    `capacity` must be at least their number.
+    Returns ``(rows, worth, charged, bounds, origin, state)`` of the new labels: the label each came from, and its
+    state. `capacity` must be at least their number.
     """
     labels, width = rows.shape
     workers = twin.size
@@ -159,6 +168,8 @@ def expand(  # type: ignore[no-untyped-def]
     new_rows = np.empty((capacity, width), np.int64)
     new_worth = np.empty(capacity, np.int64)
     new_bounds = np.empty(capacity, np.int64)
+    charges = charged.shape[1]
+    new_charged = np.empty((capacity, charges), np.int64)
     origin = np.empty(capacity, np.int64)
     state = np.empty(capacity, np.int64)
     row = np.empty(width, np.int64)
@@ -169,6 +180,12 @@ def expand(  # type: ignore[no-untyped-def]
     lo = offset[b]
     count = 0
     for i in range(labels):
+        place_of_parent = base[b]
+        if parent[b] >= 0 and charges > 0:
+            t = offset[open_chunks[depth - 1]]
+            while holders[t] != rows[i, workers + depth - 1]:
+                t += 1
+            place_of_parent += t - offset[open_chunks[depth - 1]]
         for s in range(lo, offset[b + 1]):
             if bounds[i, s - lo] <= floor:
                 continue
@@ -189,6 +206,8 @@ def expand(  # type: ignore[no-untyped-def]
                     new_rows[count] = row
                     new_worth[count], new_bounds[count] = total, bounds[i, s - lo]
                     origin[count], state[count] = i, s
+                    for t in range(charges):
+                        new_charged[count, t] = charged[i, t] - charged_reach[t, place_of_parent] + charged_inside[t, s]
                     count += 1
                     break
                 same = True
@@ -200,6 +219,15 @@ def expand(  # type: ignore[no-untyped-def]
                     if total > new_worth[k]:
                         new_worth[k], new_bounds[k] = total, bounds[i, s - lo]
                         origin[k], state[k] = i, s
+                        for t in range(charges):
+                            new_charged[k, t] = charged[i, t] - charged_reach[t, place_of_parent] + charged_inside[t, s]
                     break
                 slot = (slot + 1) & (slots - 1)
-    return new_rows[:count], new_worth[:count], new_bounds[:count], origin[:count], state[:count]
+    return (
+        new_rows[:count],
+        new_worth[:count],
+        new_charged[:count],
+        new_bounds[:count],
+        origin[:count],
+        state[:count],
+    )

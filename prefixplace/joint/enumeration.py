@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,20 @@ from numpy.typing import NDArray
 from prefixplace.joint.prices import Pricing
 from prefixplace.joint.states import Ints, StateSpace
 
-__all__ = ["Enumeration", "enumerate_space", "spread_prices"]
+__all__ = ["Charge", "Enumeration", "enumerate_space", "spread_prices"]
+
+
+@dataclass(frozen=True, eq=False)
+class Charge:
+    """Another bound for labels: `paid` for every state, and what all payments together can be worth at most.
+
+    For any numbers π_m(b), a placement is worth at most Σ_b (v_b(H_b) − Σ_{m ∈ H_b} π_m(b)) + Σ_m W_m with W_m the
+    best closed set of worker m within its budget for profits π_m. `paid` (states,) are the sums of π over a state's
+    holders, `worth` is Σ_m W_m. Interchangeable workers must have equal π.
+    """
+
+    paid: Ints
+    worth: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +58,7 @@ def enumerate_space(
     floor: int,
     *,
     width: int,
+    charges: Sequence[Charge] = (),
     expired: Callable[[], bool] = lambda: False,
 ) -> Enumeration:
     """Look for placements worth more than `floor` among those of `space`.
@@ -66,6 +80,8 @@ def enumerate_space(
     width : int
         Most labels kept after a chunk. Beyond it the least promising are left out, and the result is a heuristic
         with a bound (a beam) instead of a proof.
+    charges : sequence of Charge
+        Further bounds that labels must pass.
     expired : callable
         Asked at every chunk; when true, everything still alive is left out.
     """
@@ -73,7 +89,9 @@ def enumerate_space(
 
     pricings = [Pricing(space) for _ in prices]
     first = pricings[0].bound(prices[0])
-    space = space.rearranged(_order(space, pricings[0], first))
+    order = _order(space, pricings[0], first)
+    paid = [Charge(_rearranged(space, order, charge.paid), charge.worth) for charge in charges]
+    space = space.rearranged(order)
     pricings = [Pricing(space) for _ in prices]
     bounds = [p.bound(at) for p, at in zip(pricings, prices, strict=True)]
     bound = min(bounds)
@@ -84,6 +102,14 @@ def enumerate_space(
     inside = np.stack([p.inside for p in pricings])
     reach = np.stack([p.reach for p in pricings])
     own = np.stack([space.value - _cost(space.holders, at) for at in prices])
+    charged_pricings = [Pricing(replace(space, value=space.value - charge.paid)) for charge in paid]
+    nothing = np.zeros(workers, np.int64)
+    totals = [p.bound(nothing) + c.worth for p, c in zip(charged_pricings, paid, strict=True)]
+    if min([bound, *totals]) <= floor:
+        return Enumeration(None, None, floor, True, 0, 0)
+    charged_inside = np.array([p.inside for p in charged_pricings], np.int64).reshape(len(paid), space.states)
+    charged_reach = np.array([p.reach for p in charged_pricings], np.int64).reshape(len(paid), int(space.base[-1]))
+    charged = np.array(totals, np.int64).reshape(1, len(paid))
     remaining = inside - own
     roots = np.array([p.roots for p in pricings])
     table = np.stack(prices)
@@ -102,8 +128,8 @@ def enumerate_space(
         push = bool(children[b])
         open_chunks = np.array(stack, np.int64)
         candidates = label_bounds(
-            rows, worth, len(stack), open_chunks, space.offset, space.holders, table, space.slack, roots, remaining,
-            b, space.parent, space.base, inside, reach,
+            rows, worth, charged, floor, len(stack), open_chunks, space.offset, space.holders, table, space.slack, roots, remaining,
+            b, space.parent, space.base, inside, reach, charged_inside, charged_reach,
         )  # fmt: skip
         cut = floor
         alive = int(np.count_nonzero(candidates > floor))
@@ -111,16 +137,15 @@ def enumerate_space(
             cut, alive = _cut(candidates.ravel(), 4 * width)
             cut = max(cut, floor)
             left_out, exhaustive = max(left_out, _largest(candidates, floor, cut)), False
-        rows, worth, label_bound, origin, state = expand(
-            rows, worth, candidates, cut, alive, len(stack), space.offset, space.holders, space.value, b, last, push,
-            twin,
+        rows, worth, charged, label_bound, origin, state = expand(
+            rows, worth, charged, candidates, cut, alive, len(stack), open_chunks, space.offset, space.holders,
+            space.value, b, space.parent, space.base, last, push, twin, charged_inside, charged_reach,
         )  # fmt: skip
-        if worth.size > width or expired():
-            keep_below = width if not expired() else 0
-            cut, _ = _cut(label_bound, keep_below)
-            keep = label_bound > cut
+        late = expired()
+        if worth.size > width or (late and worth.size):
+            keep = label_bound > _cut(label_bound, 0 if late else width)[0]
             left_out, exhaustive = max(left_out, int(label_bound[~keep].max(initial=floor))), False
-            rows, worth, origin, state = rows[keep], worth[keep], origin[keep], state[keep]
+            rows, worth, charged, origin, state = rows[keep], worth[keep], charged[keep], origin[keep], state[keep]
         history.append((origin, state, list(stack), last, push))
         made += worth.size
         peak = max(peak, worth.size)
@@ -164,6 +189,11 @@ def _order(space: StateSpace, pricing: Pricing, total: int) -> Ints:
     least[np.isinf(least)] = 0.0
     order: Ints = arrange(parent, size, least)
     return order
+
+
+def _rearranged(space: StateSpace, order: Ints, per_state: Ints) -> Ints:
+    """`per_state` in the order of states that the space has after being rearranged."""
+    return replace(space, value=per_state).rearranged(order).value
 
 
 def _cost(holders: Ints, prices: Ints) -> Ints:

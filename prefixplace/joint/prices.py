@@ -26,6 +26,8 @@ class Pricing:
     ----------
     inside, reach : int64 arrays
         Tables of the last evaluation (see :mod:`prefixplace.joint._states`).
+    choice : int64 array
+        State of every undecided chunk in the assignment that :meth:`used` found.
     evaluations : int
     """
 
@@ -35,7 +37,7 @@ class Pricing:
     def __post_init__(self) -> None:
         self.inside = np.empty(self.space.states, np.int64)
         self.reach = np.empty(int(self.space.base[-1]), np.int64)
-        self._choice = np.empty(self.space.size, np.int64)
+        self.choice = np.empty(self.space.size, np.int64)
 
     def bound(self, prices: Ints) -> int:
         """L at integer `prices`, shape (M,)."""
@@ -54,7 +56,7 @@ class Pricing:
 
         space = self.space
         used: Ints = usage(
-            space.parent, space.offset, space.holders, space.base, self.inside, self.reach, space.workers, self._choice
+            space.parent, space.offset, space.holders, space.base, self.inside, self.reach, space.workers, self.choice
         )
         return used
 
