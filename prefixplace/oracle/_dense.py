@@ -25,7 +25,7 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
 from numba.extending import intrinsic
 
-__all__ = ["block_columns", "dense_mask", "dense_path", "heavy_last", "row_slots"]
+__all__ = ["block_columns", "dense_mask", "dense_path", "dense_value", "heavy_last", "row_slots"]
 
 PAD = 8  # words before a row: the last one holds the boundary column, all of them keep rows on cache lines
 LANES = 64  # columns of one vector step, and decision bits of one word
@@ -213,6 +213,60 @@ def _sweep(rows, stride, slot, end, profit, edge, first, last, columns, next_edg
 
 
 @njit(cache=True, nogil=True)
+def _aligned_rows(count, stride, kind):  # type: ignore[no-untyped-def]
+    """Zeroed memory for the rows that starts on a cache line."""
+    memory = np.zeros(count * stride + PAD, kind.dtype)
+    return memory[(PAD - memory.ctypes.data // 8 % PAD) % PAD :]
+
+
+@njit(cache=True, nogil=True)
+def _forward(rows, stride, end, slot, parent, profit, k, best, edges, bits):  # type: ignore[no-untyped-def]
+    """All blocks from the first column to the last, which keeps its decisions if `bits` is not empty.
+
+    ``edges[c]`` is the column before block c, so ``edges[0]`` is D[·, 0]. Returns the number of cells.
+    """
+    n, blocks, block = end.size, edges.shape[0], stride - PAD
+    cells = 0
+    for c in range(blocks):
+        # columns c·block + 1 … (c + 1)·block, where rows k − (c + 1)·block … n − c·block − 1 are of use
+        last = n - 1 - c * block
+        first = max(0, k - (c + 1) * block)
+        _fill_saturated(rows, stride, slot, end, parent, best, last)
+        more = c + 1 < blocks
+        next_edge = edges[c + 1] if more else edges[c, :0]
+        _sweep(
+            rows,
+            stride,
+            slot,
+            end,
+            profit,
+            edges[c],
+            first,
+            last,
+            block,
+            next_edge,
+            bits[:0] if more else bits,
+        )
+        cells += (last - first + 1) * block
+    return cells
+
+
+@njit(cache=True, nogil=True)
+def dense_value(end, slot, count, parent, profit, k):  # type: ignore[no-untyped-def]
+    """Value of a best closed set of at most k nodes, 0 < k ≤ n, and the cells computed; no traceback.
+
+    Arguments as for :func:`dense_path`.
+    """
+    stride = block_columns(end.size, k) + PAD
+    rows = _aligned_rows(count, stride, profit)
+    edges = np.zeros(((k + stride - PAD - 1) // (stride - PAD), end.size + 1), profit.dtype)
+    best = _unlimited(end, profit)
+    cells = _forward(rows, stride, end, slot, parent, profit, k, best, edges, np.empty((0, 1), np.uint64))
+    column = (k - 1) % (stride - PAD)
+    return rows[slot[0] * stride + PAD + column], cells
+
+
+@njit(cache=True, nogil=True)
 def dense_path(end, slot, count, parent, profit, k):  # type: ignore[no-untyped-def]
     """Best closed set of at most k nodes, by the blocked dynamic program.
 
@@ -246,34 +300,18 @@ def dense_path(end, slot, count, parent, profit, k):  # type: ignore[no-untyped-
     block = block_columns(n, k)
     blocks = (k + block - 1) // block
     stride = block + PAD
-    memory = np.zeros(count * stride + PAD, profit.dtype)
-    rows = memory[(PAD - memory.ctypes.data // 8 % PAD) % PAD :]
+    rows = _aligned_rows(count, stride, profit)
     best = _unlimited(end, profit)
-    edges = np.zeros(
-        (blocks, n + 1), profit.dtype
-    )  # edges[c] is the column before block c, so edges[0] is D[·, 0]
+    edges = np.zeros((blocks, n + 1), profit.dtype)
     bits = np.empty((n, block // LANES), np.uint64)
-    no_edge, no_bits = edges[0, :0], bits[:0]
-    for c in range(blocks):
-        # columns c·block + 1 … (c + 1)·block, where rows k − (c + 1)·block … n − c·block − 1 are of use
-        last = n - 1 - c * block
-        first = max(0, k - (c + 1) * block)
-        if last < 0:
-            break
-        _fill_saturated(rows, stride, slot, end, parent, best, last)
-        if c + 1 < blocks:
-            _sweep(rows, stride, slot, end, profit, edges[c], first, last, block, edges[c + 1], no_bits)
-        else:
-            _sweep(rows, stride, slot, end, profit, edges[c], first, last, block, no_edge, bits)
-        cells += (last - first + 1) * block
-    i, j = 0, k
-    c = blocks - 1
+    cells += _forward(rows, stride, end, slot, parent, profit, k, best, edges, bits)
+    i, j, c = 0, k, blocks - 1
     while i < n and j > 0:
-        if j <= c * block:
+        if j <= c * block:  # the path goes on in an earlier block: compute it again, for its decisions
             c = (j - 1) // block
             last = n - 1 - c * block
             _fill_saturated(rows, stride, slot, end, parent, best, last)
-            _sweep(rows, stride, slot, end, profit, edges[c], i, last, block, no_edge, bits)
+            _sweep(rows, stride, slot, end, profit, edges[c], i, last, block, edges[c, :0], bits)
             cells += max(0, last - i + 1) * block
         if i > n - 1 - c * block:
             takes = profit[i] + best[i + 1] > best[end[i]]

@@ -226,7 +226,7 @@ def _narrow(  # type: ignore[no-untyped-def]
 def _sampled_price(  # type: ignore[no-untyped-def]
     end, profit, m, k, best, size, takes, place, base, to_end, to_profit, to_node
 ):
-    """λ of a sample with the same share of budget: SAMPLE_RUNS runs of neighbours in preorder, cut out of the forest."""
+    """λ of a sample with the same share of budget: a few runs of neighbours in preorder, cut out of the forest."""
     run = m // (SAMPLE_RUNS * SAMPLE_SHARE)
     sample_end, sample_profit = np.empty(run * SAMPLE_RUNS, np.int32), np.empty(run * SAMPLE_RUNS, np.int64)
     c = 0

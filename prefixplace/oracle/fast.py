@@ -3,7 +3,7 @@
 1. *Multiplier.* The smallest price λ whose closure S(λ) fits the budget, its bound λ·k + H, and the set S(λ) with
    the budget left filled from the break set S(λ − 1) ∖ S(λ). A gap below one unit of value proves the set optimal.
 2. *Core.* The nodes of smallest loss, a few hundred, then six times as many and so on, in a dynamic program over
-   losses (:mod:`prefixplace.oracle._core`).
+   losses (:mod:`prefixplace.oracle._core_path`).
 3. *Branch.* When one tree of the break set is a large part of the budget, no price splits it. Demanding the node
    where its budget ends, inside or outside, moves the price; mostly a handful of branches are left to close.
 4. *Dense.* All of this is limited to about the time of the dense program, which then runs once, on the nodes that
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prefixplace.oracle import _core, _dense, _search
+from prefixplace.oracle import _core, _core_path, _dense, _search
 from prefixplace.oracle.parameters import OracleParameters
 from prefixplace.oracle.workspace import Shape, Workspace
 
@@ -129,7 +129,7 @@ class GridSolver:
         if room < 0:
             return Relaxation(0, room, 0, -1, 0, 0)
         if m <= room:
-            value = total + int(ws.best[0])
+            value = int(ws.best[0])  # without a price, of the demanded nodes and the support together
             ws.base[:m] = 1
             self._keep(m, value)
             return Relaxation(m, room, 0, value, 0, room - m)
@@ -221,7 +221,7 @@ class GridSolver:
         if constant > limit:
             return ABOVE_LIMIT, 0.0
         taken = np.empty(kept, np.uint8)
-        loss, words = _core.core_path(
+        loss, words = _core_path.core_path(
             end, parent, slot, slots, weight // step, ws.take[node], ws.skip[node], room // step, r.price * step,
             limit - constant, ws.decision_bits(max(0, int(cells / 64))), taken,
         )  # fmt: skip

@@ -32,7 +32,7 @@ def tree_shape(tree: PrefixTree) -> Shape:
 class Workspace:
     """Arrays for a tree of n nodes and one thread at a time; pages that are never touched take no memory.
 
-    At most 190 bytes a node (190 MB for a million nodes) and 256 MB of decision bits.
+    About 190 bytes a node if all are used (190 MB for a million nodes), and up to 256 MB of decision bits.
     """
 
     def __init__(self, n: int) -> None:
@@ -46,8 +46,9 @@ class Workspace:
         self.demanded = np.zeros(n, np.uint8)  # what the branch demands of each node
         self.mask = np.empty(n, np.bool_)  # best set so far, over the whole tree
         # a pass, and a map of positions
-        self.best, self.size, self.takes, self.place = words(), halves(), np.empty(n + 1, np.uint8), halves()
-        # the support at the current branch, a set on it and the best one, and the break set left by the multiplier search
+        self.best, self.size, self.place = words(), halves(), halves()
+        self.takes = np.empty(n + 1, np.uint8)
+        # the support at the current branch, a set on it and the best one; the break set of the multiplier search
         self.end, self.profit, self.node = halves(), words(), halves()
         self.base, self.kept = np.empty(n + 1, np.uint8), np.empty(n + 1, np.uint8)
         self.rest_end, self.rest_profit, self.rest_node = halves(), words(), halves()
