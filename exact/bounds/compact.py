@@ -21,7 +21,7 @@ __all__ = ["CompactParams", "compact_lp"]
 
 Vector = NDArray[np.float64]
 
-SOLVERS = ("auto", "simplex", "ipm", "pdlp")
+SOLVERS = {"simplex": "simplex", "ipm": "ipm", "pdlp": "hipdlp"}  # with the names that HiGHS gives them
 SIMPLEX_ENTRIES = 300_000
 """``auto`` uses the dual simplex up to this many matrix entries, above it the first-order method PDLP."""
 
@@ -39,8 +39,8 @@ class CompactParams:
     solver: Literal["auto", "simplex", "ipm", "pdlp"] = "auto"
 
     def __post_init__(self) -> None:
-        if self.solver not in SOLVERS:
-            raise InputError(f"solver is {self.solver!r}, not one of {', '.join(SOLVERS)}")
+        if self.solver not in ("auto", *SOLVERS):
+            raise InputError(f"solver is {self.solver!r}, not one of auto, {', '.join(SOLVERS)}")
 
 
 def compact_lp(run: BoundRun, params: CompactParams) -> None:
@@ -65,9 +65,10 @@ def compact_lp(run: BoundRun, params: CompactParams) -> None:
         solver = "simplex" if arrays.value.size <= SIMPLEX_ENTRIES else "pdlp"
     highs = new_highs()
     set_option(highs, "threads", 1)
-    set_option(highs, "solver", solver)
-    set_option(highs, "primal_feasibility_tolerance", 1e-9)
-    set_option(highs, "dual_feasibility_tolerance", 1e-9)
+    set_option(highs, "solver", SOLVERS[solver])
+    if solver == "simplex":  # the others converge to the default 1e-7 only
+        set_option(highs, "primal_feasibility_tolerance", 1e-9)
+        set_option(highs, "dual_feasibility_tolerance", 1e-9)
     if run.clock.remaining is not None:
         set_option(highs, "time_limit", run.clock.remaining)
     pass_model(highs, arrays, problem.objective_scale, relax=True)
@@ -98,7 +99,10 @@ def compact_lp(run: BoundRun, params: CompactParams) -> None:
         rows=arrays.num_rows,
         columns=arrays.cost.size,
         entries=arrays.value.size,
-        lp_iterations=max(info.simplex_iteration_count, 0) + max(info.ipm_iteration_count, 0),
+        lp_iterations=sum(
+            max(count, 0)  # −1 where the algorithm was not used
+            for count in (info.simplex_iteration_count, info.ipm_iteration_count, info.pdlp_iteration_count)
+        ),
     )
     if process.interrupted:
         raise KeyboardInterrupt
