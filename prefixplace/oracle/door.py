@@ -65,11 +65,11 @@ def checked_profit(n: int, profit: ArrayLike) -> NDArray[Any]:
     if p.shape != (n,):
         raise InputError(f"profit has shape {p.shape}, the tree has {n} nodes")
     kind = p.dtype.kind
-    if kind == "f" or n == 0:
+    if kind == "f" or (n == 0 and kind not in "iub"):
         return np.ascontiguousarray(p, np.float64)
     if kind not in "iub":
         raise InputError(f"profits must be numbers, not of dtype {p.dtype}")
-    if kind == "u" and int(p.max()) > LARGEST:
+    if kind == "u" and n and int(p.max()) > LARGEST:
         raise InputError(f"profit of node {int(p.argmax())} is {int(p.max())}, above 2^63 - 1")
     return np.ascontiguousarray(p, np.int64)
 

@@ -152,7 +152,9 @@ class ClosedSetOracle:
             else:
                 loss_in = _grid.float_losses(ws.losses[:n], grid.shift)
                 loss_out = _grid.float_losses(ws.worth[:n], grid.shift)
-                bound = math.nextafter(grid.value(top) + grid.rounding(k), math.inf)
+                bound = grid.value(top)
+                if grid.error > 0 or float(top) != top:
+                    bound = math.nextafter(bound + grid.rounding(k), math.inf)
         finally:
             self._idle.append(solver)
         return LagrangianBound(bound, grid.value(price), loss_in, loss_out, mask, _total(p, mask))
