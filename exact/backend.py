@@ -84,6 +84,8 @@ class Run:
         The best feasible placement reported so far, with its recomputed value in ``best_value``.
     bound : float or None
         The least upper bound reported so far.
+    callback_error : Exception or None
+        What the caller's own log or progress callback raised.
     """
 
     def __init__(
@@ -102,6 +104,7 @@ class Run:
         self.bound: float | None = None
         self.trace: list[TracePoint] = []
         self.lines: list[str] = []
+        self.callback_error: Exception | None = None
         self._log, self._progress = log, progress
 
     def restart_clock(self) -> None:
@@ -113,7 +116,7 @@ class Run:
         """Add one line to the log."""
         self.lines.append(line)
         if self._log is not None:
-            self._log(line)
+            self._tell(self._log, line)
 
     def offer(self, values: NDArray[Any], source: str = "solver") -> bool:
         """Report a placement as values in [0, 1], shape (M, n); True when it is feasible.
@@ -149,7 +152,14 @@ class Run:
         seconds = self.clock.seconds
         self.trace.append(TracePoint(seconds, self.best_value, self.bound))
         if self._progress is not None:
-            self._progress(Progress(seconds, self.best_value, self.bound, message))
+            self._tell(self._progress, Progress(seconds, self.best_value, self.bound, message))
+
+    def _tell(self, callback: Callable[[Any], None], what: Any) -> None:
+        try:
+            callback(what)
+        except Exception as error:
+            self.callback_error = error  # a mistake of the caller, not of the solver: it must come out
+            raise
 
 
 class Backend(ABC):

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from exact.backend import Backend, Outcome, Run
 from prefixplace.errors import InputError
 from prefixplace.instance import Instance
+from prefixplace.result import StopReason
 from prefixplace.stopping import Budget
 
 __all__ = ["run_in_own_process"]
@@ -82,78 +83,68 @@ class _Relay:
     def __init__(self, process: subprocess.Popen[bytes], backend: Backend, run: Run) -> None:
         self.process, self.backend, self.run = process, backend, run
         self.messages: queue.Queue[tuple[str, Any]] = queue.Queue()
-        self.give_up: float | None = None  # when to stop waiting, once the process has been asked to stop
-        self.interrupted = False
+        self.outcome: Outcome | None = None
         self.ready = False
+        self.asked: StopReason | None = None  # why the process was asked to stop
+        self.patience = 0.0  # until when it is waited for after that
 
     def follow(self, job: _Job) -> Outcome:
         """Relay until the process has ended or been given up."""
         assert self.process.stdin and self.process.stdout and self.process.stderr
-        readers = [
-            Thread(target=self._write_job, args=(self.process.stdin, pickle.dumps(job)), daemon=True),
-            Thread(target=self._read_messages, args=(self.process.stdout,), daemon=True),
-            Thread(target=self._read_lines, args=(self.process.stderr,), daemon=True),
-        ]
-        for reader in readers:
-            reader.start()
-        outcome: Outcome | None = None
-        while outcome is None:
+        log = Thread(target=self._read_lines, args=(self.process.stderr,), daemon=True)
+        log.start()
+        Thread(target=self._read_messages, args=(self.process.stdout,), daemon=True).start()
+        Thread(target=self._write_job, args=(self.process.stdin, pickle.dumps(job)), daemon=True).start()
+        while self.outcome is None:
             try:
-                kind, content = self._next_message()
-                if kind == "ready":
-                    self.ready = True
-                    self.run.restart_clock()
-                elif kind == "line":
-                    self.run.say(content)
-                elif kind == "placement":
-                    shape = (self.run.instance.num_workers, self.run.instance.num_chunks)
-                    bits = np.unpackbits(np.frombuffer(content, np.uint8), count=shape[0] * shape[1])
-                    self.run.offer(bits.reshape(shape))
-                elif kind == "bound":
-                    self.run.tighten(content)
-                elif kind == "error":
-                    raise content
-                elif kind == "outcome":
-                    outcome = content
-                elif kind == "end":
-                    outcome = self._ended_alone()
-                elif kind == "late":
-                    outcome = Outcome("user" if self.interrupted else "time")
+                self._keep_time()
+                self._take(*self.messages.get(timeout=0.1))
+            except queue.Empty:
+                continue
             except KeyboardInterrupt:
-                if self.interrupted:
+                if self.asked == "user":
                     raise
-                self.interrupted = True
                 self.run.say(f"interrupted; {self.backend.name} has {STOP_GRACE:g} s to stop")
-                self._ask_to_stop()
-        readers[2].join(1.0)  # the last lines of the log
+                self._ask_to_stop("user")
+        log.join(1.0)  # the last lines may still be on their way
         while not self.messages.empty():
             kind, content = self.messages.get_nowait()
             if kind == "line":
                 self.run.say(content)
-        return replace(outcome, stop_reason="user") if self.interrupted else outcome
+        return replace(self.outcome, stop_reason=self.asked) if self.asked else self.outcome
 
-    def _next_message(self) -> tuple[str, Any]:
-        while True:
-            try:
-                return self.messages.get(timeout=0.1)
-            except queue.Empty:
-                limit = self.run.budget.seconds
-                if self.give_up is not None and time.monotonic() > self.give_up:
-                    self.run.say(f"{self.backend.name} did not stop and was killed")
-                    return "late", None
-                if (
-                    limit is not None
-                    and self.give_up is None
-                    and self.run.clock.seconds > 1.1 * limit + TIME_GRACE
-                ):
-                    self.run.say(
-                        f"{self.backend.name} ignored its limit of {limit:g} s and was asked to stop"
-                    )
-                    self._ask_to_stop()
+    def _take(self, kind: str, content: Any) -> None:
+        if kind == "ready":
+            self.ready = True
+            self.run.restart_clock()
+        elif kind == "line":
+            self.run.say(content)
+        elif kind == "placement":
+            shape = (self.run.instance.num_workers, self.run.instance.num_chunks)
+            bits = np.unpackbits(np.frombuffer(content, np.uint8), count=shape[0] * shape[1])
+            self.run.offer(bits.reshape(shape))
+        elif kind == "bound":
+            self.run.tighten(content)
+        elif kind == "error":
+            raise content
+        elif kind == "outcome":
+            self.outcome = content
+        else:
+            self.outcome = self._ended_alone()
 
-    def _ask_to_stop(self) -> None:
+    def _keep_time(self) -> None:
+        limit = self.run.budget.seconds
+        if self.asked is not None:
+            if time.monotonic() > self.patience:
+                self.run.say(f"{self.backend.name} did not stop and was killed")
+                self.outcome = Outcome(self.asked)
+        elif self.ready and limit is not None and self.run.clock.seconds > 1.1 * limit + TIME_GRACE:
+            self.run.say(f"{self.backend.name} ignored its limit of {limit:g} s and was asked to stop")
+            self._ask_to_stop("time")
+
+    def _ask_to_stop(self, reason: StopReason) -> None:
+        self.asked, self.patience = reason, time.monotonic() + STOP_GRACE
         _signal_group(self.process, signal.SIGINT)
-        self.give_up = time.monotonic() + STOP_GRACE
 
     def _ended_alone(self) -> Outcome:
         code = self.process.wait()

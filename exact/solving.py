@@ -170,7 +170,10 @@ def _run(backend: Backend, availability: Availability, run: Run, params: Any) ->
         return Outcome("user")
     except InputError:
         raise
-    except Exception as error:  # a solver that fails is a fact about the solver: what it had found is kept
+    except Exception as error:
+        if error is run.callback_error:
+            raise
+        # a solver that fails is a fact about the solver: what it had found is kept
         run.say(f"{type(error).__name__}: {error}")
         return Outcome("error")
 

@@ -116,7 +116,9 @@ class _Watch:
         for line in lines:
             self.run.say(line)
             # an infeasible start is dropped without any other sign than the absence of this line
-            self.start_accepted |= line.startswith("MIP start solution is feasible")
+            self.start_accepted |= line.startswith("Assessing feasibility of MIP solution") and line.endswith(
+                ": feasible"
+            )
 
     def on_solution(self, values: Any) -> None:
         self.run.offer(self.problem.placement_values(np.asarray(values)[self.column]))

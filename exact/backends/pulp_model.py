@@ -35,9 +35,9 @@ def pulp_model(problem: CompactProblem, scale: float, *, minimise: bool = False)
 
     sets = compact_sets(problem)
     model = pulp.LpProblem("compact", pulp.LpMinimize if minimise else pulp.LpMaximize)
-    x = {(m, b): pulp.LpVariable(f"x_{m}_{b}", 0, 1, pulp.LpInteger) for m, b in sets.x}
-    y = {b: pulp.LpVariable(f"y_{b}", 0, 1) for b in sets.y}
-    z = {(r, h, b): pulp.LpVariable(f"z_{r}_{h}_{b}", 0, 1) for r, h, b in sets.z}
+    x = {(m, b): model.add_variable(f"x_{m}_{b}", 0, 1, pulp.LpInteger) for m, b in sets.x}
+    y = {b: model.add_variable(f"y_{b}", 0, 1) for b in sets.y}
+    z = {(r, h, b): model.add_variable(f"z_{r}_{h}_{b}", 0, 1) for r, h, b in sets.z}
     variables = [*x.values(), *y.values(), *z.values()]
     factor = -scale if minimise else scale
     model.setObjective(pulp.LpAffineExpression(zip(variables, (problem.cost * factor).tolist(), strict=True)))
