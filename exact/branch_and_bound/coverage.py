@@ -77,7 +77,14 @@ class Losses:
 
         lost = np.empty(space.states, np.int64)
         state_losses(
-            space.chunks, space.offset, space.holders, self.entry, self.leave, self.multipliers, self.spread, lost
+            space.chunks,
+            space.offset,
+            space.holders,
+            self.entry,
+            self.leave,
+            self.multipliers,
+            self.spread,
+            lost,
         )
         return lost
 

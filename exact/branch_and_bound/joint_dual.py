@@ -22,10 +22,21 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class JointPoint:
-    """The best multipliers π of a descent, int64 (M, n), their bound, and the rounds it took."""
+    """The best of a descent.
+
+    Attributes
+    ----------
+    bound : int
+    multipliers : int64 array (M, n)
+        π.
+    weights : float array (M, n)
+        How often each pair was taken in late rounds, by workers and states alike: a primal near-solution.
+    rounds : int
+    """
 
     bound: int
     multipliers: Ints
+    weights: Floats
     rounds: int
 
 
@@ -103,6 +114,7 @@ class JointDual:
         weight = np.sqrt(self.copies.astype(np.float64))[:, None]  # so that a class counts like its members
         descent = Descent(self.clean(start)[self.first] * weight, target, rounds)
         best_at = self.clean(start)
+        weights = np.zeros(self.fix.shape)
         while True:
             multipliers = self.clean(np.rint(descent.point / weight).astype(np.int64)[self.owner])
             bound, forest, _ = self.evaluate(multipliers, answers)
@@ -112,19 +124,22 @@ class JointDual:
                 descent.target = max(descent.target, visit(answers[self.first[self.owner]]))
                 floor = max(floor, descent.target)
             if descent.best <= floor or descent.done() or (descent.spent % 16 == 0 and expired()):
-                return JointPoint(descent.best, best_at, descent.spent)
+                break
             forest.used()
             held = np.zeros(self.fix.shape, np.float64)
             chosen = self._bits[:, forest.choice]
             held[:, self.space.chunks] = chosen
+            both = 0.5 * (answers[self.first[self.owner]] + held)
+            weights += max(0.03, 1.0 / descent.spent) * (both - weights)
             gradient = answers[self.first] * self.copies[:, None]
             gradient -= np.add.reduceat(held, self.first, axis=0)
             gradient = np.where(self._free, gradient / weight, 0.0)
             gradient[(descent.point <= 0.0) & (gradient > 0.0)] = 0.0
             moved = descent.step(bound, gradient)
             if moved is None:
-                return JointPoint(descent.best, best_at, descent.spent)
+                break
             descent.point = np.maximum(moved, 0.0)
+        return JointPoint(descent.best, best_at, weights, descent.spent)
 
     def state_bounds(self, point: JointPoint) -> Ints:
         """Upper bound on every placement that has a chunk in a state, shape (states,)."""
@@ -142,7 +157,14 @@ class JointDual:
         lost = np.empty(self.space.states, np.int64)
         space = self.space
         state_losses(
-            space.chunks, space.offset, space.holders, entry[owner], leave[owner], self._zero, self._zero, lost
+            space.chunks,
+            space.offset,
+            space.holders,
+            entry[owner],
+            leave[owner],
+            self._zero,
+            self._zero,
+            lost,
         )
         return through - lost
 

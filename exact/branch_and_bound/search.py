@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from prefixplace.joint._states import NEVER
 from exact.branch_and_bound.coverage import CoverageDual
-from prefixplace.joint.enumeration import enumerate_space, spread_prices
+from prefixplace.joint.enumeration import Enumeration, enumerate_space, spread_prices
 from prefixplace.joint.prices import Pricing, best_prices
-from exact.branch_and_bound.joint_dual import JointDual
+from exact.branch_and_bound.joint_dual import JointDual, JointPoint
 from exact.branch_and_bound.primal import Primal
 from exact.branch_and_bound.problem import Problem
 from prefixplace.joint.states import FREE, INSIDE, OUTSIDE, StateSpace
@@ -49,7 +49,7 @@ class Parameters:
         Wider enumerations than the first are skipped when width × undecided chunks exceeds this.
     """
 
-    widths: tuple[int, ...] = (40, 400, 4000, 40_000)
+    widths: tuple[int, ...] = (40, 400, 4000, 40_000, 400_000)
     price_evaluations: int = 400
     coverage_rounds: int = 400
     joint_rounds: int = 300
@@ -107,9 +107,12 @@ class Node:
             twin[apart + 1] = False
         if fix is None:
             fix = self.fix if space is None else space.pairs()
-        return Node(self.bound, space, fix, twin, self.prices, self.multipliers, self.depth + 1, joint=self.joint)
+        return Node(
+            self.bound, space, fix, twin, self.prices, self.multipliers, self.depth + 1, joint=self.joint
+        )
 
 
+_PROMISING = 0.5  # share of chunks with labels left out up to which ten times as many may prove
 _LARGE_GAP = 1e-3  # above it the incumbent is worth the effort of pair exchange
 
 
@@ -240,18 +243,25 @@ class Search:
                     return ()
             if node.space is None:
                 return self._split_pairs(node)
+        cut = 0.0
         for attempt, width in enumerate(self.parameters.widths):
             if not self._price(node):
                 return ()
             assert node.space is not None
+            # wider enumerations must be affordable, and below the root promising: most chunks uncut so far
             if attempt > 0 and width * node.space.size > self.parameters.most_labels:
                 break
+            if node.depth > 0 and cut > _PROMISING:
+                break
             # the joint dual is the dearest and the strongest: after the first placements, where labels did not prove
-            if attempt == 2 or node.depth > 0:
-                if not self._join(node):
-                    return ()
-            if not self._enumerate(node, width):
+            if (attempt == 2 or node.depth > 0) and not self._join(node):
                 return ()
+            found = self._enumerate(node, width)
+            if found is None:
+                return ()
+            cut = found.cut
+        if not self._price(node):
+            return ()
         return self._split_states(node)
 
     @property
@@ -260,7 +270,9 @@ class Search:
 
     def _covers_first(self, node: Node) -> bool:
         """With few workers the budget dual is the cheaper one and mostly enough."""
-        return node.space is None or (self._can_cover and self.problem.workers.size > self.parameters.few_workers)
+        return node.space is None or (
+            self._can_cover and self.problem.workers.size > self.parameters.few_workers
+        )
 
     def _close(self, node: Node) -> bool:
         node.bound, node.space = self.floor, None
@@ -279,7 +291,12 @@ class Search:
         classes = np.cumsum(~node.twin) - 1
         limit = self.parameters.price_evaluations if node.depth == 0 else 40
         bound, prices = best_prices(
-            pricing, node.prices.astype(np.float64), classes, floor=self.floor, limit=limit, expired=self.expired
+            pricing,
+            node.prices.astype(np.float64),
+            classes,
+            floor=self.floor,
+            limit=limit,
+            expired=self.expired,
         )
         node.bound, node.prices = min(node.bound, bound), prices
         self.evaluations += pricing.evaluations
@@ -323,7 +340,11 @@ class Search:
             visit=visit, expired=self.expired,
         )  # fmt: skip
         self.rounds += point.rounds
-        node.bound, node.multipliers, node.weights = min(node.bound, point.bound), point.multipliers, point.weights
+        node.bound, node.multipliers, node.weights = (
+            min(node.bound, point.bound),
+            point.multipliers,
+            point.weights,
+        )
         node.steps.append(("coverage", point.multipliers, None if point.exact else point.prices[dual.owner]))
         if node.bound <= self.floor:
             return self._close(node)
@@ -368,14 +389,28 @@ class Search:
             start, floor=self.floor, target=self.primal.value, rounds=limit, visit=visit, expired=self.expired
         )
         self.rounds += point.rounds
-        node.bound, node.joint = min(node.bound, point.bound), point.multipliers
+        node.bound, node.joint, node.weights = min(node.bound, point.bound), point.multipliers, point.weights
         node.steps.append(("joint", point.multipliers))
         if node.bound <= self.floor:
             return self._close(node)
         return self._reduce(node, dual.state_bounds(point) > self.floor)
 
-    def _enumerate(self, node: Node, width: int) -> bool:
-        """Look for better placements by labels. False: the space is exhausted."""
+    def _state_bounds(self, node: Node) -> tuple[int, Ints]:
+        """The bound of the node and of each of its states by the better dual at hand."""
+        assert node.space is not None
+        pricing = Pricing(node.space)
+        total = pricing.bound(node.prices)
+        through = pricing.through(total)
+        if node.joint is not None:
+            dual = JointDual(self.problem, node.space, node.twin)
+            bound, _, _ = dual.evaluate(dual.clean(node.joint), np.zeros(node.fix.shape))
+            if bound < total:
+                point = JointPoint(bound, dual.clean(node.joint), node.fix.astype(np.float64), 0)
+                return bound, np.minimum(through, dual.state_bounds(point))
+        return total, through
+
+    def _enumerate(self, node: Node, width: int) -> Enumeration | None:
+        """Look for better placements by labels. None: closed."""
         self._check()
         space = node.space
         assert space is not None
@@ -397,25 +432,30 @@ class Search:
         node.bound = min(node.bound, max(found.bound, self.floor))
         if found.exhaustive:
             node.steps.append(("enumerate", prices, node.joint))
-            return self._close(node)
-        return node.bound > self.floor or self._close(node)
+        if found.exhaustive or node.bound <= self.floor:
+            self._close(node)
+            return None
+        return found
 
     def _split_states(self, node: Node) -> tuple[Node, ...]:
-        """Branch on the pair that costs most on its cheaper side, by the bounds of all states."""
+        """Branch on the pair nearest to one half in the dual's average answer; without one, where both sides cost."""
         space = node.space
         assert space is not None
-        pricing = Pricing(space)
-        total = pricing.bound(node.prices)
-        through = pricing.through(total)
-        best = (-1, 0, 0)
+        total, through = self._state_bounds(node)
+        best = (-1.0, 0, 0)
         for m in np.flatnonzero(~node.twin).tolist():
             held = ((space.holders >> m) & 1).astype(np.bool_)
             with_m = np.maximum.reduceat(np.where(held, through, NEVER), space.offset[:-1])
             without = np.maximum.reduceat(np.where(held, NEVER, through), space.offset[:-1])
-            score = total - np.maximum(np.minimum(with_m, without), NEVER)
-            score[np.minimum(with_m, without) <= NEVER] = -1
+            cheaper = np.maximum(with_m, without)
+            dearer = np.minimum(with_m, without)
+            room = float(max(total - self.floor, 1))
+            score = ((total - cheaper) + 0.1 * np.minimum(total - dearer, room)) / room
+            if node.weights is not None:
+                score += 2.0 - 4.0 * np.abs(node.weights[m, space.chunks] - 0.5)
+            score[dearer <= NEVER] = -1.0
             c = int(score.argmax())
-            best = max(best, (int(score[c]), m, c))
+            best = max(best, (float(score[c]), m, c))
         _, m, c = best
         members = node.twin_class(m)
         at = np.zeros(space.states, np.bool_)

@@ -63,42 +63,49 @@ def label_bounds(  # type: ignore[no-untyped-def]
     """
     trials, workers = prices.shape
     lo, hi = offset[b], offset[b + 1]
-    p = parent[b]
-    result = np.empty((rows.shape[0], hi - lo), np.int64)
+    result = np.full((rows.shape[0], hi - lo), np.int64(NEVER))
     start = np.empty(trials, np.int64)
     for i in range(rows.shape[0]):
-        for t in range(trials):
-            start[t] = worth[i] + roots[t]
-            for m in range(workers):
-                start[t] += prices[t, m] * (slack[m] - rows[i, m])
-        above = np.int64(-1)
-        row = base[b]
-        for d in range(depth):
-            q = open_chunks[d]
-            s = offset[q]
-            while holders[s] != rows[i, workers + d]:
-                s += 1
-            for t in range(trials):
-                start[t] += remaining[t, s]
-            if d == depth - 1 and p >= 0:
-                above = holders[s]
-                row += s - offset[q]
-        for t in range(trials):
-            start[t] -= reach[t, row]
+        above, row, ready = np.int64(-1), base[b], False
+        if parent[b] >= 0:
+            s = _state_of(rows[i], workers + depth - 1, offset, holders, parent[b])
+            above = holders[s]
+            row += s - offset[parent[b]]
         for s in range(lo, hi):
-            best = np.int64(NEVER)
-            if holders[s] & ~above == 0:
-                best = start[0] + inside[0, s]
-                for t in range(1, trials):
-                    if best <= floor:
-                        break
-                    best = min(best, start[t] + inside[t, s])
-                for t in range(charged.shape[1]):
-                    if best <= floor:
-                        break
-                    best = min(best, charged[i, t] - charged_reach[t, row] + charged_inside[t, s])
+            if holders[s] & ~above != 0:
+                continue
+            best = np.int64(-NEVER)
+            for t in range(charged.shape[1]):
+                best = min(best, charged[i, t] - charged_reach[t, row] + charged_inside[t, s])
+                if best <= floor:
+                    break
+            if best <= floor:
+                continue
+            if not ready:  # the price vectors share everything but the last step among the states
+                ready = True
+                for t in range(trials):
+                    start[t] = worth[i] + roots[t] - reach[t, row]
+                    for m in range(workers):
+                        start[t] += prices[t, m] * (slack[m] - rows[i, m])
+                for d in range(depth):
+                    q = _state_of(rows[i], workers + d, offset, holders, open_chunks[d])
+                    for t in range(trials):
+                        start[t] += remaining[t, q]
+            for t in range(trials):
+                best = min(best, start[t] + inside[t, s])
+                if best <= floor:
+                    break
             result[i, s - lo] = best
     return result
+
+
+@njit(cache=True, nogil=True)
+def _state_of(row, at, offset, holders, chunk):  # type: ignore[no-untyped-def]
+    """Number of the state in which an open chunk is, by its holders in a label's row."""
+    s = offset[chunk]
+    while holders[s] != row[at]:
+        s += 1
+    return s
 
 
 @njit(cache=True, nogil=True)
@@ -151,7 +158,7 @@ def extend(row, workers, depth, holders, drop, push):  # type: ignore[no-untyped
 
 @njit(cache=True, nogil=True)
 def expand(  # type: ignore[no-untyped-def]
-    rows, worth, charged, bounds, floor, capacity, depth, open_chunks, offset, holders, value, b, parent, base, drop, push,
+    rows, worth, charged, bounds, floor, capacity, depth, offset, holders, value, b, parent, base, drop, push,
     twin, charged_inside, charged_reach,
 ):  # fmt: skip
     """Labels extended by the states of chunk b whose bound exceeds `floor`; equal rows keep the best.
@@ -182,10 +189,8 @@ def expand(  # type: ignore[no-untyped-def]
     for i in range(labels):
         place_of_parent = base[b]
         if parent[b] >= 0 and charges > 0:
-            t = offset[open_chunks[depth - 1]]
-            while holders[t] != rows[i, workers + depth - 1]:
-                t += 1
-            place_of_parent += t - offset[open_chunks[depth - 1]]
+            s = _state_of(rows[i], workers + depth - 1, offset, holders, parent[b])
+            place_of_parent += s - offset[parent[b]]
         for s in range(lo, offset[b + 1]):
             if bounds[i, s - lo] <= floor:
                 continue

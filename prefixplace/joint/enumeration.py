@@ -41,6 +41,8 @@ class Enumeration:
     exhaustive : bool
     labels, peak : int
         Labels made in all, and at one chunk.
+    cut : float
+        Share of the chunks at which labels were left out.
     """
 
     value: int | None
@@ -49,6 +51,7 @@ class Enumeration:
     exhaustive: bool
     labels: int
     peak: int
+    cut: float = 0.0
 
 
 def enumerate_space(
@@ -121,7 +124,7 @@ def enumerate_space(
     worth = np.array([space.worth])
     history: list[tuple[Ints, Ints, list[int], bool, bool]] = []
     stack: list[int] = []
-    left_out, exhaustive, made, peak = floor, True, 1, 1
+    left_out, cuts, made, peak = floor, 0, 1, 1
     for b in range(space.size):
         p = int(space.parent[b])
         last = p >= 0 and waiting[p] == 1
@@ -133,19 +136,22 @@ def enumerate_space(
         )  # fmt: skip
         cut = floor
         alive = int(np.count_nonzero(candidates > floor))
+        whole = alive <= 4 * width
         if alive > 4 * width:
             cut, alive = _cut(candidates.ravel(), 4 * width)
             cut = max(cut, floor)
-            left_out, exhaustive = max(left_out, _largest(candidates, floor, cut)), False
+            left_out = max(left_out, _largest(candidates, floor, cut))
         rows, worth, charged, label_bound, origin, state = expand(
-            rows, worth, charged, candidates, cut, alive, len(stack), open_chunks, space.offset, space.holders,
+            rows, worth, charged, candidates, cut, alive, len(stack), space.offset, space.holders,
             space.value, b, space.parent, space.base, last, push, twin, charged_inside, charged_reach,
         )  # fmt: skip
         late = expired()
         if worth.size > width or (late and worth.size):
             keep = label_bound > _cut(label_bound, 0 if late else width)[0]
-            left_out, exhaustive = max(left_out, int(label_bound[~keep].max(initial=floor))), False
+            left_out = max(left_out, int(label_bound[~keep].max(initial=floor)))
+            whole = False
             rows, worth, charged, origin, state = rows[keep], worth[keep], charged[keep], origin[keep], state[keep]
+        cuts += not whole
         history.append((origin, state, list(stack), last, push))
         made += worth.size
         peak = max(peak, worth.size)
@@ -165,11 +171,12 @@ def enumerate_space(
 
     feasible = np.flatnonzero((rows[:, :workers] <= space.slack).all(axis=1) & (worth > floor))
     if feasible.size == 0:
-        return Enumeration(None, None, left_out, exhaustive, made, peak)
+        return Enumeration(None, None, left_out, cuts == 0, made, peak, cuts / space.size)
     best = int(feasible[np.argmax(worth[feasible])])
     value = int(worth[best])
     holders = _traced(space, history, best, twin, depth)
-    return Enumeration(value, holders, max(value, left_out), exhaustive or left_out <= value, made, peak)
+    proved = left_out <= value  # what was left out is no better than what was found
+    return Enumeration(value, holders, max(value, left_out), proved, made, peak, cuts / space.size)
 
 
 def _order(space: StateSpace, pricing: Pricing, total: int) -> Ints:

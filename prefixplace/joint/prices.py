@@ -13,6 +13,9 @@ from prefixplace.joint.states import Ints, StateSpace
 __all__ = ["Pricing", "best_prices"]
 
 
+_LONGEST = 40  # moves along one direction, for the case that it leads along the edge of the box
+
+
 def priced(prices: Ints, chunks: Ints) -> int:
     """Σ_m λ_m · chunks_m in Python's integers."""
     return sum(p * c for p, c in zip(prices.tolist(), chunks.tolist(), strict=True))
@@ -107,8 +110,10 @@ def best_prices(
     variables it converges in a few dozen evaluations each.
     """
     count = int(classes[-1]) + 1 if classes.size else 0
+    # no price above the value of a chunk is ever needed
+    highest = float(pricing.space.value.max(initial=0))
     point = np.zeros(count)
-    np.maximum.at(point, classes, np.maximum(start, 0.0))
+    np.maximum.at(point, classes, np.clip(start, 0.0, highest))
 
     def evaluate(x: NDArray[np.float64]) -> tuple[int, NDArray[np.float64], Ints]:
         prices = np.rint(x).astype(np.int64)[classes]
@@ -131,12 +136,14 @@ def best_prices(
             break
         moves = 0
         while True:
-            point = np.maximum(point - step * direction, 0.0)
+            point = np.clip(point - step * direction, 0.0, highest)
             bound, new_gradient, prices = evaluate(point)
             spent, moves = spent + 1, moves + 1
             if bound < best:
                 best, best_at = bound, prices
             if best <= floor or spent >= limit or new_gradient @ direction <= 0.0 or expired():
+                break
+            if moves >= _LONGEST:
                 break
             if moves % 2 == 0:
                 step *= 1.5
