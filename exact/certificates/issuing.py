@@ -25,6 +25,9 @@ from prefixplace.placement import Placement
 
 __all__ = ["certify", "coverage_claim", "issue", "whole_units"]
 
+EXACT_RANGE = 20_000
+"""Multipliers up to which the grid also holds every value of the instance, so that the ends of the range are exact."""
+
 TABLE_CELLS = 2_000_000
 """Largest n·k at which a certificate may ask for the dynamic program of a worker."""
 
@@ -51,9 +54,10 @@ def certify(instance: Instance, placement: Placement, bound: Bound) -> Certifica
     bits = int(np.ceil(np.log2(parts) - np.log2(magnitude))) + 47
     denominator = 2 ** max(0, bits)
     if "coverage" in bound.multipliers:
-        claim = coverage_claim(
-            instance, exact_instance(instance, denominator), bound.multipliers["coverage"], denominator
-        )
+        multipliers = bound.multipliers["coverage"]
+        if multipliers.size <= EXACT_RANGE:
+            denominator = max(denominator, exact_instance(instance).denominator)
+        claim = coverage_claim(instance, exact_instance(instance, denominator), multipliers, denominator)
         return issue(instance, placement, "coverage-dual", {"denominator": denominator, **claim})
     if "budget" in bound.multipliers:
         prices = whole_units(bound.multipliers["budget"], denominator)
