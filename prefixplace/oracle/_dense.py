@@ -151,9 +151,9 @@ def row_slots(end):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def block_columns(n, k):  # type: ignore[no-untyped-def]
-    """Columns per block, a multiple of 64: 512 to stay near L1, more if all edges would pass 0.6 GB."""
+    """Columns per block, a multiple of 64: 512 to stay near L1, up to 2048 if all edges would pass 0.4 GB."""
     block = 512
-    while block < 2048 and 8.0 * n * k / block > 6e8:
+    while block < 2048 and 8.0 * n * k / block > 4e8:
         block += 256
     return max(LANES, min(block, (k + LANES - 1) // LANES * LANES))
 

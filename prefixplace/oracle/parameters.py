@@ -31,7 +31,7 @@ class OracleParameters:
         Branches of one call.
     """
 
-    dense_cells: float = 1e6
+    dense_cells: float = 5e5
     dense_budget: int = 256
     first_core: int = 500
     core_growth: float = 6.0
