@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from exact.branch_and_bound.descent import Descent
 from exact.branch_and_bound.problem import Problem
-from prefixplace.joint.enumeration import Charge
 from prefixplace.joint.prices import Pricing
 from prefixplace.joint.states import FREE, INSIDE, StateSpace
 
@@ -167,9 +166,3 @@ class JointDual:
             lost,
         )
         return through - lost
-
-    def charge(self, multipliers: Ints) -> Charge:
-        """The bound at `multipliers` as one for the labels of an enumeration."""
-        clean = self.clean(multipliers)
-        _, _, worth = self.evaluate(clean, np.zeros(self.fix.shape))
-        return Charge(self.paid(clean), worth)

@@ -283,10 +283,6 @@ class Search:
         self._check()
         space = node.space
         assert space is not None
-        if space.size == 0:
-            if space.worth > self.floor:
-                self.primal.offer(self.problem.to_mask(space.decided))
-            return self._close(node)
         pricing = Pricing(space)
         classes = np.cumsum(~node.twin) - 1
         limit = self.parameters.price_evaluations if node.depth == 0 else 40
@@ -308,8 +304,11 @@ class Search:
 
     def _reduce(self, node: Node, keep: Mask) -> bool:
         assert node.space is not None
-        space = node.space if keep.all() else node.space.reduced(keep)
+        space = node.space.reduced(keep)
         if space is None:
+            return self._close(node)
+        if space.size == 0:  # one placement is left
+            self.primal.offer(self.problem.to_mask(space.decided))
             return self._close(node)
         node.space, node.fix = space, space.pairs()
         return True
@@ -418,11 +417,11 @@ class Search:
         bound = pricing.bound(node.prices)
         classes = np.cumsum(~node.twin) - 1
         prices = spread_prices(pricing, node.prices, classes, bound, self.floor)
-        charges = []
+        multipliers = None
         if node.joint is not None:
-            charges.append(JointDual(self.problem, space, node.twin).charge(node.joint))
+            multipliers = JointDual(self.problem, space, node.twin).clean(node.joint)
         found = enumerate_space(
-            space, prices, node.twin, self.floor, width=width, charges=charges, expired=self.expired
+            space, prices, node.twin, self.floor, width=width, multipliers=multipliers, expired=self.expired
         )
         self.labels += found.labels
         if found.holders is not None:
@@ -431,7 +430,7 @@ class Search:
             self.primal.improve(mask)
         node.bound = min(node.bound, max(found.bound, self.floor))
         if found.exhaustive:
-            node.steps.append(("enumerate", prices, node.joint))
+            node.steps.append(("enumerate", prices, multipliers))
         if found.exhaustive or node.bound <= self.floor:
             self._close(node)
             return None

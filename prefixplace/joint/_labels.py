@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["arrange", "expand", "extend", "label_bounds", "sort_twins"]
+__all__ = ["arrange", "budget_tables", "expand", "extend", "label_bounds", "sort_twins"]
 
 NEVER = -(1 << 60)
 
@@ -49,38 +49,82 @@ def arrange(parent, size, key):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def budget_tables(parent, end, multipliers, may_take, may_skip, slack):  # type: ignore[no-untyped-def]
+    """D[m, b, j]: the most that worker m can earn on the chunks b … with j chunks to spend, shape (M, n + 1, K + 1).
+
+    Rows are for the case that m holds every ancestor of b that still has children to come.
+    """
+    workers, n = multipliers.shape
+    most = 0
+    for m in range(workers):
+        most = max(most, slack[m])
+    table = np.zeros((workers, n + 1, most + 1), np.int64)
+    for m in range(workers):
+        for b in range(n - 1, -1, -1):
+            for j in range(most + 1):
+                best = table[m, end[b], j] if may_skip[m, b] else np.int64(NEVER)
+                if j > 0 and may_take[m, b]:
+                    best = max(best, multipliers[m, b] + table[m, b + 1, j - 1])
+                table[m, b, j] = max(best, np.int64(NEVER))
+    return table
+
+
+@njit(cache=True, nogil=True)
 def label_bounds(  # type: ignore[no-untyped-def]
-    rows, worth, charged, floor, depth, open_chunks, offset, holders, prices, slack, roots, remaining, b, parent, base,
-    inside, reach, charged_inside, charged_reach,
+    rows, worth, floor, depth, open_chunks, offset, holders, prices, slack, roots, remaining, b, parent, end, base,
+    inside, reach, tables, joint_roots, joint_remaining, joint_inside, joint_reach,
 ):  # fmt: skip
     """Upper bounds of every label extended by every state of chunk b, shape (labels, states).
 
-    A label is a row ``used[0..M−1], state of each open chunk`` with what it is worth; the bound is the least over
-    the price vectors t of ``worth + λ_t·(slack − used) + what the open chunks and roots can still add``, which is
-    `remaining` (T, states) and `roots` (T,), and over the charges: `charged` (labels, charges) holds each label's
-    present bound under every charge. NEVER where the state does not fit the parent's. A bound of at most `floor` may
-    be any such number.
+    A label is a row ``used[0..M−1], state of each open chunk`` with what it is worth. The bound is the least over
+    the price vectors t of ``worth + λ_t·(slack − used) + what open chunks and roots can still add``, which is
+    `remaining` (T, states) and `roots` (T,), and over the joint bound, where each worker's `tables` say exactly
+    what its unspent budget can earn; `joint_inside` is without the payments of the state itself. NEVER where the
+    state does not fit the parent's or a budget. A bound of at most `floor` may be any such number.
     """
     trials, workers = prices.shape
+    joint = tables.shape[1] > 0
     lo, hi = offset[b], offset[b + 1]
     result = np.full((rows.shape[0], hi - lo), np.int64(NEVER))
     start = np.empty(trials, np.int64)
+    resume = np.empty(workers, np.int64)
     for i in range(rows.shape[0]):
         above, row, ready = np.int64(-1), base[b], False
         if parent[b] >= 0:
             s = _state_of(rows[i], workers + depth - 1, offset, holders, parent[b])
             above = holders[s]
             row += s - offset[parent[b]]
+        full = np.int64(0)
+        for m in range(workers):
+            if rows[i, m] >= slack[m]:
+                full |= np.int64(1) << m
+        base_joint = np.int64(0)
+        if joint:
+            base_joint = worth[i] + joint_roots - joint_reach[row]
+            for m in range(workers):
+                resume[m] = end[b]
+            for d in range(depth - 1, -1, -1):
+                q = _state_of(rows[i], workers + d, offset, holders, open_chunks[d])
+                base_joint += joint_remaining[q]
+                for m in range(workers):  # a worker goes on after the uppermost open chunk that it does not hold
+                    if not (holders[q] >> m) & 1:
+                        resume[m] = end[open_chunks[d]]
         for s in range(lo, hi):
-            if holders[s] & ~above != 0:
+            if holders[s] & ~above != 0 or holders[s] & full != 0:
                 continue
             best = np.int64(-NEVER)
-            for t in range(charged.shape[1]):
-                best = min(best, charged[i, t] - charged_reach[t, row] + charged_inside[t, s])
+            if joint:
+                best = base_joint + joint_inside[s]
+                for m in range(workers):
+                    left = slack[m] - rows[i, m]
+                    if (holders[s] >> m) & 1:
+                        best += tables[m, b + 1, left - 1]
+                    else:
+                        best += tables[m, resume[m], left]
+                    if best <= floor - (np.int64(1) << 59):
+                        break
                 if best <= floor:
-                    break
-            if best <= floor:
-                continue
+                    continue
             if not ready:  # the price vectors share everything but the last step among the states
                 ready = True
                 for t in range(trials):
@@ -158,13 +202,12 @@ def extend(row, workers, depth, holders, drop, push):  # type: ignore[no-untyped
 
 @njit(cache=True, nogil=True)
 def expand(  # type: ignore[no-untyped-def]
-    rows, worth, charged, bounds, floor, capacity, depth, offset, holders, value, b, parent, base, drop, push,
-    twin, charged_inside, charged_reach,
-):  # fmt: skip
+    rows, worth, bounds, floor, capacity, depth, offset, holders, value, b, drop, push, twin
+):
     """Labels extended by the states of chunk b whose bound exceeds `floor`; equal rows keep the best.
 
-    Returns ``(rows, worth, charged, bounds, origin, state)`` of the new labels: the label each came from, and its
-    state. `capacity` must be at least their number.
+    Returns ``(rows, worth, bounds, origin, state)`` of the new labels: the label each came from, and its state.
+    `capacity` must be at least their number.
     """
     labels, width = rows.shape
     workers = twin.size
@@ -175,8 +218,6 @@ def expand(  # type: ignore[no-untyped-def]
     new_rows = np.empty((capacity, width), np.int64)
     new_worth = np.empty(capacity, np.int64)
     new_bounds = np.empty(capacity, np.int64)
-    charges = charged.shape[1]
-    new_charged = np.empty((capacity, charges), np.int64)
     origin = np.empty(capacity, np.int64)
     state = np.empty(capacity, np.int64)
     row = np.empty(width, np.int64)
@@ -187,10 +228,6 @@ def expand(  # type: ignore[no-untyped-def]
     lo = offset[b]
     count = 0
     for i in range(labels):
-        place_of_parent = base[b]
-        if parent[b] >= 0 and charges > 0:
-            s = _state_of(rows[i], workers + depth - 1, offset, holders, parent[b])
-            place_of_parent += s - offset[parent[b]]
         for s in range(lo, offset[b + 1]):
             if bounds[i, s - lo] <= floor:
                 continue
@@ -211,8 +248,6 @@ def expand(  # type: ignore[no-untyped-def]
                     new_rows[count] = row
                     new_worth[count], new_bounds[count] = total, bounds[i, s - lo]
                     origin[count], state[count] = i, s
-                    for t in range(charges):
-                        new_charged[count, t] = charged[i, t] - charged_reach[t, place_of_parent] + charged_inside[t, s]
                     count += 1
                     break
                 same = True
@@ -224,14 +259,11 @@ def expand(  # type: ignore[no-untyped-def]
                     if total > new_worth[k]:
                         new_worth[k], new_bounds[k] = total, bounds[i, s - lo]
                         origin[k], state[k] = i, s
-                        for t in range(charges):
-                            new_charged[k, t] = charged[i, t] - charged_reach[t, place_of_parent] + charged_inside[t, s]
                     break
                 slot = (slot + 1) & (slots - 1)
     return (
         new_rows[:count],
         new_worth[:count],
-        new_charged[:count],
         new_bounds[:count],
         origin[:count],
         state[:count],

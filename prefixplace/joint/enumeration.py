@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,20 +11,7 @@ from numpy.typing import NDArray
 from prefixplace.joint.prices import Pricing
 from prefixplace.joint.states import Ints, StateSpace
 
-__all__ = ["Charge", "Enumeration", "enumerate_space", "spread_prices"]
-
-
-@dataclass(frozen=True, eq=False)
-class Charge:
-    """Another bound for labels: `paid` for every state, and what all payments together can be worth at most.
-
-    For any numbers π_m(b), a placement is worth at most Σ_b (v_b(H_b) − Σ_{m ∈ H_b} π_m(b)) + Σ_m W_m with W_m the
-    best closed set of worker m within its budget for profits π_m. `paid` (states,) are the sums of π over a state's
-    holders, `worth` is Σ_m W_m. Interchangeable workers must have equal π.
-    """
-
-    paid: Ints
-    worth: int
+__all__ = ["Enumeration", "enumerate_space", "spread_prices"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +48,7 @@ def enumerate_space(
     floor: int,
     *,
     width: int,
-    charges: Sequence[Charge] = (),
+    multipliers: Ints | None = None,
     expired: Callable[[], bool] = lambda: False,
 ) -> Enumeration:
     """Look for placements worth more than `floor` among those of `space`.
@@ -83,8 +70,10 @@ def enumerate_space(
     width : int
         Most labels kept after a chunk. Beyond it the least promising are left out, and the result is a heuristic
         with a bound (a beam) instead of a proof.
-    charges : sequence of Charge
-        Further bounds that labels must pass.
+    multipliers : int64 array (M, n), optional
+        Any π, equal for interchangeable workers. Labels then also pass the joint bound
+        Σ_b (v_b(H_b) − Σ_{m ∈ H_b} π_m(b)) + Σ_m W_m, in which each worker's part W_m, the most that its budget can
+        earn with profits π_m, is known for every chunk and every rest of the budget. O(M·n·k) memory.
     expired : callable
         Asked at every chunk; when true, everything still alive is left out.
     """
@@ -92,9 +81,7 @@ def enumerate_space(
 
     pricings = [Pricing(space) for _ in prices]
     first = pricings[0].bound(prices[0])
-    order = _order(space, pricings[0], first)
-    paid = [Charge(_rearranged(space, order, charge.paid), charge.worth) for charge in charges]
-    space = space.rearranged(order)
+    space = space.rearranged(_order(space, pricings[0], first))
     pricings = [Pricing(space) for _ in prices]
     bounds = [p.bound(at) for p, at in zip(pricings, prices, strict=True)]
     bound = min(bounds)
@@ -105,14 +92,9 @@ def enumerate_space(
     inside = np.stack([p.inside for p in pricings])
     reach = np.stack([p.reach for p in pricings])
     own = np.stack([space.value - _cost(space.holders, at) for at in prices])
-    charged_pricings = [Pricing(replace(space, value=space.value - charge.paid)) for charge in paid]
-    nothing = np.zeros(workers, np.int64)
-    totals = [p.bound(nothing) + c.worth for p, c in zip(charged_pricings, paid, strict=True)]
-    if min([bound, *totals]) <= floor:
+    joint = _joint_tables(space, multipliers)
+    if joint.bound <= floor:
         return Enumeration(None, None, floor, True, 0, 0)
-    charged_inside = np.array([p.inside for p in charged_pricings], np.int64).reshape(len(paid), space.states)
-    charged_reach = np.array([p.reach for p in charged_pricings], np.int64).reshape(len(paid), int(space.base[-1]))
-    charged = np.array(totals, np.int64).reshape(1, len(paid))
     remaining = inside - own
     roots = np.array([p.roots for p in pricings])
     table = np.stack(prices)
@@ -131,8 +113,9 @@ def enumerate_space(
         push = bool(children[b])
         open_chunks = np.array(stack, np.int64)
         candidates = label_bounds(
-            rows, worth, charged, floor, len(stack), open_chunks, space.offset, space.holders, table, space.slack, roots, remaining,
-            b, space.parent, space.base, inside, reach, charged_inside, charged_reach,
+            rows, worth, floor, len(stack), open_chunks, space.offset, space.holders, table, space.slack, roots, remaining,
+            b, space.parent, joint.end, space.base, inside, reach, joint.tables, joint.roots, joint.remaining,
+            joint.inside, joint.reach,
         )  # fmt: skip
         cut = floor
         alive = int(np.count_nonzero(candidates > floor))
@@ -141,16 +124,16 @@ def enumerate_space(
             cut, alive = _cut(candidates.ravel(), 4 * width)
             cut = max(cut, floor)
             left_out = max(left_out, _largest(candidates, floor, cut))
-        rows, worth, charged, label_bound, origin, state = expand(
-            rows, worth, charged, candidates, cut, alive, len(stack), space.offset, space.holders,
-            space.value, b, space.parent, space.base, last, push, twin, charged_inside, charged_reach,
+        rows, worth, label_bound, origin, state = expand(
+            rows, worth, candidates, cut, alive, len(stack), space.offset, space.holders, space.value, b, last, push,
+            twin,
         )  # fmt: skip
         late = expired()
         if worth.size > width or (late and worth.size):
             keep = label_bound > _cut(label_bound, 0 if late else width)[0]
             left_out = max(left_out, int(label_bound[~keep].max(initial=floor)))
             whole = False
-            rows, worth, charged, origin, state = rows[keep], worth[keep], charged[keep], origin[keep], state[keep]
+            rows, worth, origin, state = rows[keep], worth[keep], origin[keep], state[keep]
         cuts += not whole
         history.append((origin, state, list(stack), last, push))
         made += worth.size
@@ -158,6 +141,7 @@ def enumerate_space(
         if worth.size == 0:
             break
         # the subtree of b is now accounted for by labels, not by what its parent or the roots can still add
+        joint.settle(space, b)
         if p >= 0:
             at = slice(int(space.offset[p]), int(space.offset[p + 1]))
             remaining[:, at] -= reach[:, int(space.base[b]) : int(space.base[b + 1])]
@@ -198,9 +182,51 @@ def _order(space: StateSpace, pricing: Pricing, total: int) -> Ints:
     return order
 
 
-def _rearranged(space: StateSpace, order: Ints, per_state: Ints) -> Ints:
-    """`per_state` in the order of states that the space has after being rearranged."""
-    return replace(space, value=per_state).rearranged(order).value
+@dataclass(eq=False)
+class _Joint:
+    """The joint bound's tables along an enumeration: all empty without multipliers, and then `bound` is infinite."""
+
+    bound: float
+    end: Ints
+    tables: Ints
+    roots: int
+    remaining: Ints
+    inside: Ints
+    reach: Ints
+
+    def settle(self, space: StateSpace, b: int) -> None:
+        """Chunk b is decided in every label: its subtree is no longer what the parent or the roots can still add."""
+        if self.tables.size:
+            p = int(space.parent[b])
+            row = self.reach[int(space.base[b]) : int(space.base[b + 1])]
+            if p >= 0:
+                self.remaining[int(space.offset[p]) : int(space.offset[p + 1])] -= row
+            else:
+                self.roots -= int(row[0])
+
+
+def _joint_tables(space: StateSpace, multipliers: Ints | None) -> _Joint:
+    from prefixplace.joint._labels import budget_tables
+
+    workers, none = space.workers, np.zeros(0, np.int64)
+    end = np.arange(1, space.size + 1)
+    for b in range(space.size - 1, -1, -1):
+        p = space.parent[b]
+        if p >= 0:
+            end[p] = max(end[p], end[b])
+    if multipliers is None:
+        return _Joint(np.inf, end, np.zeros((workers, 0, 1), np.int64), 0, none, none, none)
+    own = np.ascontiguousarray(multipliers[:, space.chunks])
+    held = (space.holders >> np.arange(workers)[:, None]) & 1
+    fixed_in = np.minimum.reduceat(held, space.offset[:-1], axis=1) == 1
+    fixed_out = np.maximum.reduceat(held, space.offset[:-1], axis=1) == 0
+    tables = budget_tables(space.parent, end, own, ~fixed_out, ~fixed_in, space.slack)
+    paid = (held * np.repeat(own, np.diff(space.offset), axis=1)).sum(axis=0)
+    forest = Pricing(replace(space, value=space.value - paid))
+    total = forest.bound(np.zeros(workers, np.int64))
+    total += sum(int(tables[m, 0, k]) for m, k in enumerate(space.slack.tolist()))
+    remaining = forest.inside - space.value + paid  # what the children can add, their own payments taken off
+    return _Joint(total, end, tables, int(forest.roots), remaining, forest.inside + paid, forest.reach)
 
 
 def _cost(holders: Ints, prices: Ints) -> Ints:
