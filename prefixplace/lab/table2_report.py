@@ -34,7 +34,7 @@ def run_table2(
     *,
     short: bool = False,
     processes: int = 1,
-    backend: str = "highs",
+    backend: str = "branch-and-bound",
     time_limit: float | None = 120.0,
     begin: Callable[[int, int], None] = lambda done, total: None,
     finished: Callable[[str], None] = lambda name: None,

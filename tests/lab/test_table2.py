@@ -57,7 +57,7 @@ def test_the_settings_are_the_papers() -> None:
 
 def test_one_instance_keeps_the_order_of_the_methods() -> None:
     for setting in settings()[::150]:
-        found = solved(setting, "highs", None)
+        found = solved(setting, "branch-and-bound", None)
         values, optimum = found["values"], found["optimum"]
         assert found["status"] == "optimal"
         instance = setting.instance()
@@ -69,16 +69,16 @@ def test_one_instance_keeps_the_order_of_the_methods() -> None:
 
 
 def test_the_study_resumes_and_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    few = settings()[::216]
+    few = settings()[::300]
     monkeypatch.setattr(table2_report, "settings", lambda short=False: few[:1] if short else few)
     told: list[Any] = []
     begin = lambda done, total: told.append((done, total))  # noqa: E731
     assert run_table2(tmp_path, short=True, processes=1, begin=begin, finished=told.append) == []
-    assert run_table2(tmp_path, processes=2, begin=begin, finished=told.append) == []
+    assert run_table2(tmp_path, processes=1, begin=begin, finished=told.append) == []
     assert told == [(0, 1), few[0].name, (1, 2), few[1].name]
-    records = records_of(tmp_path, backend="highs", short=False)
+    records = records_of(tmp_path, backend="branch-and-bound", short=False)
     assert [found["name"] for found in records] == [setting.name for setting in few]
-    assert records_of(tmp_path, backend="cp-sat", short=False) == []
+    assert records_of(tmp_path, backend="highs", short=False) == []
     write_table2(tmp_path, records)
     assert "| greedy |" in (tmp_path / "table2.md").read_text()
     assert json.loads((tmp_path / "table2.json").read_text())["proven"] == 2

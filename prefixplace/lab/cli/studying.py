@@ -19,7 +19,7 @@ def table2(
     *,
     short: Annotated[bool, Parameter(negative="", help="24 instances instead of 432.")] = False,
     processes: Annotated[int, Parameter(help="Processes that solve instances.")] = 1,
-    backend: Annotated[str, Parameter(help="Exact back-end that proves the optima.")] = "highs",
+    backend: Annotated[str, Parameter(help="Exact back-end that proves the optima.")] = "branch-and-bound",
     time_limit: TimeLimit = 120.0,
     output: Annotated[Path, Parameter(name=["--output", "-o"], help="Folder of results.")] = Path("table2"),
     json: Json = False,
