@@ -30,7 +30,6 @@ __all__ = [
     "coverage_bound",
     "exact_instance",
     "granularity",
-    "holder_set_bound",
     "integers",
     "plan_value",
 ]
@@ -94,7 +93,6 @@ class Fixings:
 
 
 NO_FIXINGS = Fixings()
-_BLOCK = 4096  # chunks whose terms are tabulated at once
 
 
 def integers(*arrays: NDArray[np.float64]) -> tuple[list[Integers], int]:
@@ -285,65 +283,3 @@ def coverage_bound(
             return None
         total += best if price is None else best + price * budget
     return total
-
-
-def holder_set_bound(data: ExactInstance, prices: Sequence[int]) -> int:
-    """The budget-dual bound Σ_m λ_m·k_m + Σ_roots max_H G_r(H) (times the denominator) at prices λ_m ≥ 0.
-
-    G_b(H) = v_b(H) + Σ_{children c} max_{H' ⊆ H} G_c(H') with v_b(H) the term of the objective at chunk b for
-    the holders H, less the prices of H. Workers that are interchangeable and have one price are counted: a state
-    is the number of holders in each class, and "H' ⊆ H" a running maximum along every axis.
-    """
-    classes = _interchangeable(data, prices)
-    shape = tuple(len(members) + 1 for members in classes)
-    holders = [
-        [m for members, count in zip(classes, state, strict=True) for m in members[:count]]
-        for state in np.ndindex(*shape)
-    ]
-    n = len(data.parent)
-    waiting: dict[int, Integers] = {
-        -1: np.zeros(shape, object)
-    }  # what the children of a chunk have added so far
-    for b in range(n - 1, -1, -1):
-        if b % _BLOCK == _BLOCK - 1 or b == n - 1:
-            block = slice(b - b % _BLOCK, b + 1)
-            worth = np.stack(
-                [_term(data, block, group) - sum(prices[m] for m in group) for group in holders], axis=1
-            )
-        table = worth[b % _BLOCK].reshape(shape) + waiting.pop(b, 0)
-        for axis in range(table.ndim):
-            table = np.maximum.accumulate(table, axis=axis)
-        above = data.parent[b]
-        waiting[above] = waiting[above] + table if above in waiting else table
-    best = waiting[-1].reshape(-1)[-1]  # the last state allows every worker
-    return int(best) + sum(p * k for p, k in zip(prices, data.budgets, strict=True))
-
-
-def _term(data: ExactInstance, block: slice, holders: list[int]) -> Integers:
-    """The objective's terms at the chunks of `block` when exactly `holders` keep them."""
-    if not holders:
-        return np.zeros(len(data.parent[block]), object)
-    if data.pairwise:
-        return data.saving[holders, :, block].max(axis=0).sum(axis=0)
-    return data.local[holders, block].sum(axis=0) + data.coverage[block]
-
-
-def _interchangeable(data: ExactInstance, prices: Sequence[int]) -> list[list[int]]:
-    """Classes of workers any two of which can be swapped without changing a term of the objective or a price."""
-    classes: list[list[int]] = []
-    for m, price in enumerate(prices):
-        for members in classes:
-            if prices[members[0]] == price and _swappable(data, members[0], m):
-                members.append(m)
-                break
-        else:
-            classes.append([m])
-    return classes
-
-
-def _swappable(data: ExactInstance, first: int, second: int) -> bool:
-    if not data.pairwise:
-        return bool((data.local[first] == data.local[second]).all())
-    swap = np.arange(len(data.budgets))
-    swap[[first, second]] = second, first
-    return bool((data.saving == data.saving[np.ix_(swap, swap)]).all())

@@ -1,7 +1,8 @@
 """The verifier: is what a certificate says true?
 
 This module trusts the instance and the rules of arithmetic, and nothing else. It imports no solver and no oracle.
-Read it with :mod:`exact.certificates.evaluation`, which holds the integer arithmetic. In short:
+Read it with :mod:`exact.certificates.evaluation` and :mod:`exact.certificates.holder_sets`, which hold the integer
+arithmetic. In short:
 
 1. *The document* has exactly the fields of its kind, with the right types, belongs to this instance, and its
    checksum matches.
@@ -36,9 +37,9 @@ from exact.certificates.evaluation import (
     coverage_bound,
     exact_instance,
     granularity,
-    holder_set_bound,
     plan_value,
 )
+from exact.certificates.holder_sets import holder_set_bound
 from prefixplace.instance import Instance
 
 __all__ = ["Rejected", "Verification", "proven_bound", "verify"]

@@ -17,10 +17,10 @@ from exact.certificates.evaluation import (
     coverage_bound,
     exact_instance,
     granularity,
-    holder_set_bound,
     integers,
     plan_value,
 )
+from exact.certificates.holder_sets import holder_set_bound
 from tests.brute import closed_sets, fetch_cost, placements, random_instance, random_parents
 
 finite = st.floats(min_value=0, allow_nan=False, allow_infinity=False)

@@ -1,0 +1,373 @@
+"""Replay of a search over holder states in exact integer arithmetic: the proof of ``state-search`` certificates.
+
+For every chunk the search keeps a list of *states*: the sets of workers that may hold it in a plan worth more than
+the floor F that the certificate claims. It begins with all sets. Each step removes states that no such plan can
+have, by one of four upper bounds whose multipliers the certificate gives; a step of another kind splits the plans in
+two. A branch is closed when some chunk has no state left, or when an enumeration finds nothing worth more than F.
+Then no plan is worth more than F, whatever the multipliers were.
+
+Values are rounded *up* to whole units of the certificate's 1/D, so that a bound on the rounded values is one on the
+true ones, and everything is a sum of integers; they are machine integers when these cannot overflow, and Python's
+otherwise. Written for reading: plain loops over chunks, none of the solver's kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exact.certificates.enumeration import enumerate_all
+from exact.certificates.evaluation import ExactInstance
+from exact.certificates.forest import NEVER, States, forest_bound, forest_through
+from exact.certificates.losses import budget_losses, price_losses
+
+__all__ = ["MOST_STATES", "Malformed", "replay"]
+
+Integers = NDArray[Any]
+
+MOST_STATES = 1 << 22
+"""Most states n·2^M that are written down at the start; above it the first step must be a coverage bound."""
+
+
+class Malformed(Exception):
+    """A step that is no step, or a search that does not end."""
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """Plans that are still to be excluded: their states, and which workers are interchangeable among them.
+
+    `states` is None before the first coverage bound where all states are too many.
+    """
+
+    states: States | None
+    classes: tuple[tuple[int, ...], ...]
+
+
+class _Replay:
+    def __init__(self, data: ExactInstance, denominator: int, floor: int) -> None:
+        self.parent, self.end, self.floor = data.parent, data.end, floor
+        self.workers, n = len(data.budgets), len(data.parent)
+        self.budgets = [min(k, n) for k in data.budgets]
+        unit = (
+            data.denominator // denominator
+        )  # the data are over a multiple of the certificate's denominator
+        self.local, self.coverage, self.saving = (
+            -(-a // unit) for a in (data.local, data.coverage, data.saving)
+        )
+        self.pairwise = data.pairwise
+        top = self.saving.max(axis=0).sum() if data.pairwise else self.local.sum() + self.coverage.sum()
+        self.top = int(top) + 1
+        if self.top < 1 << 58:
+            self.local, self.coverage, self.saving = (
+                a.astype(np.int64) for a in (self.local, self.coverage, self.saving)
+            )
+        self.classes = _classes(data, self.budgets)
+
+    def start(self) -> Branch:
+        """All plans."""
+        holders = [m for m, k in enumerate(self.budgets) if k > 0]
+        n = len(self.parent)
+        if n << len(holders) > MOST_STATES:
+            return Branch(None, self.classes)
+        masks = np.zeros(1, np.int64)
+        for m in holders:
+            masks = np.concatenate((masks, masks | 1 << m))
+        return Branch(States([masks] * n, [self.term(b, masks) for b in range(n)]), self.classes)
+
+    def term(self, chunk: int, masks: Integers) -> Integers:
+        """The objective's term at a chunk for sets of holders, in units, rounded up."""
+        if not self.pairwise:
+            value = np.where(masks != 0, self.coverage[chunk], 0)
+            for m in range(self.workers):
+                value = value + np.where(masks >> m & 1, self.local[m, chunk], 0)
+            return value
+        best = np.zeros((self.workers, masks.size), self.saving.dtype)
+        for h in range(self.workers):
+            best = np.maximum(best, np.where(masks >> h & 1, self.saving[h, :, chunk][:, None], 0))
+        return best.sum(axis=0)
+
+    def keep(self, branch: Branch, bounds: list[Integers]) -> Branch | None:
+        """The branch without the states whose bound is at most the floor; None when it is closed."""
+        assert branch.states is not None
+        states = branch.states.reduced(self.parent, [b > self.floor for b in bounds])
+        return None if states is None else replace(branch, states=states)
+
+    def by_prices(self, branch: Branch, prices: list[int]) -> Branch | None:
+        """Holder-set bound at prices λ: Σ_m λ_m·k_m + the best states when every holder pays."""
+        states = self.states(branch)
+        paid = [states_paid(masks, [[p] for p in prices], 0) for masks in states.masks]
+        bound, inside, reach = forest_bound(self.parent, states, paid)
+        total = bound + sum(p * k for p, k in zip(prices, self.budgets, strict=True))
+        if total <= self.floor:
+            return None
+        return self.keep(branch, forest_through(self.parent, states, total, inside, reach))
+
+    def by_joint(self, branch: Branch, rows: Sequence[Sequence[int]]) -> Branch | None:
+        """Joint bound at multipliers π: the best states when holder m of b pays π_m(b), and what workers make of it."""
+        states = self.states(branch)
+        paid = [states_paid(masks, rows, b) for b, masks in enumerate(states.masks)]
+        bound, inside, reach = forest_bound(self.parent, states, paid)
+        total, losses = bound, []
+        for m in range(self.workers):
+            fixed_in, fixed_out = states.fixed(m)
+            best, entry, leave = budget_losses(self.end, list(rows[m]), self.budgets[m], fixed_in, fixed_out)
+            if best is None:
+                return None
+            total += best
+            losses.append((entry, leave))
+        if total <= self.floor:
+            return None
+        through = forest_through(self.parent, states, total, inside, reach)
+        return self.keep(
+            branch, [t - lost for t, lost in zip(through, pair_losses(states, losses), strict=True)]
+        )
+
+    def by_coverage(self, branch: Branch, multipliers: list[int], prices: list[int] | None) -> Branch | None:
+        """Coverage bound at μ: Σ_b (Δ(b) − μ_b)⁺ + what each worker makes of a_m + μ, less what a state loses."""
+        if self.pairwise:
+            raise Malformed("a coverage step belongs to a requester-side instance")
+        n = len(self.parent)
+        total, losses = 0, []
+        for m in range(self.workers):
+            profit = [int(a) + mu for a, mu in zip(self.local[m], multipliers, strict=True)]
+            nothing: tuple[set[int], set[int]] = (set(), set(range(n)) if self.budgets[m] == 0 else set())
+            fixed_in, fixed_out = nothing if branch.states is None else branch.states.fixed(m)
+            if prices is None:
+                best, entry, leave = budget_losses(self.end, profit, self.budgets[m], fixed_in, fixed_out)
+            else:
+                best, entry, leave = price_losses(
+                    self.parent, profit, prices[m], self.budgets[m], fixed_in, fixed_out
+                )
+            if best is None:
+                return None
+            total += best
+            losses.append((entry, leave))
+        spread = [int(d) - mu for d, mu in zip(self.coverage, multipliers, strict=True)]
+        if min(spread, default=0) < 0 or min(multipliers, default=0) < 0:
+            raise Malformed("a coverage multiplier is not between 0 and Δ")
+        if branch.states is not None:
+            # where no state has a holder the chunk adds nothing
+            spread = [s if masks.any() else 0 for s, masks in zip(spread, branch.states.masks, strict=True)]
+        total += sum(spread)
+        if total <= self.floor:
+            return None
+        if branch.states is None:
+            masks = [cheap_sets(losses, b, multipliers[b], spread[b], total - self.floor) for b in range(n)]
+            states = States(masks, [self.term(b, at) for b, at in enumerate(masks)])
+            branch = replace(branch, states=states)
+        else:
+            states = branch.states
+        lost = pair_losses(states, losses)
+        bounds = []
+        for b, masks in enumerate(states.masks):
+            holders = np.bitwise_count(masks).astype(np.int64)
+            extra = np.where(holders == 0, spread[b], multipliers[b] * np.maximum(holders - 1, 0))
+            bounds.append(total - lost[b] - extra)
+        return self.keep(branch, bounds)
+
+    def states(self, branch: Branch) -> States:
+        if branch.states is None:
+            raise Malformed("the states are too many for any step but a coverage bound")
+        return branch.states
+
+    def split(self, branch: Branch, worker: int, chunk: int) -> tuple[Branch | None, Branch | None]:
+        """Plans in which `worker` holds `chunk`, and those in which nobody interchangeable with it does.
+
+        If anyone of the class holds it, exchange him for `worker`: the plan keeps its value and still belongs to
+        this branch, because all that was decided before treats the class alike.
+        """
+        states = self.states(branch)
+        members = next(c for c in branch.classes if worker in c)
+        apart = [c for c in branch.classes if c != members]
+        rest = tuple(m for m in members if m != worker)
+        everything = [np.ones(masks.size, np.bool_) for masks in states.masks]
+        here = states.masks[chunk]
+        group = sum(1 << m for m in members)
+        result: list[Branch | None] = []
+        for keep, classes in (
+            (here >> worker & 1 == 1, (*apart, (worker,), rest) if rest else (*apart, (worker,))),
+            (here & group == 0, branch.classes),
+        ):
+            everything[chunk] = keep
+            left = states.reduced(self.parent, everything)
+            result.append(None if left is None else Branch(left, tuple(classes)))
+        return result[0], result[1]
+
+
+def _classes(data: ExactInstance, budgets: list[int]) -> tuple[tuple[int, ...], ...]:
+    """Classes of workers any two of which have equal budgets and can be swapped without changing a value."""
+    classes: list[list[int]] = []
+    for m, budget in enumerate(budgets):
+        for members in classes:
+            if budgets[members[0]] == budget and _swappable(data, members[0], m):
+                members.append(m)
+                break
+        else:
+            classes.append([m])
+    return tuple(tuple(members) for members in classes)
+
+
+def _swappable(data: ExactInstance, first: int, second: int) -> bool:
+    if not data.pairwise:
+        return bool((data.local[first] == data.local[second]).all())
+    swap = np.arange(len(data.budgets))
+    swap[[first, second]] = second, first
+    return bool((data.saving == data.saving[np.ix_(swap, swap)]).all())
+
+
+def states_paid(masks: Integers, rows: Sequence[Sequence[int]], chunk: int) -> Integers:
+    """Σ over the holders of each state of what they pay for a chunk."""
+    paid = np.zeros(masks.size, np.int64)
+    for m, row in enumerate(rows):
+        paid = paid + np.where(masks >> m & 1, row[chunk], 0)
+    return paid
+
+
+def pair_losses(states: States, losses: list[tuple[list[int], list[int]]]) -> list[Integers]:
+    """What each state loses over all workers: `entry` for its holders, `leave` for the others."""
+    result = []
+    for b, masks in enumerate(states.masks):
+        lost = np.zeros(masks.size, np.int64)
+        for m, (entry, leave) in enumerate(losses):
+            lost = np.minimum(lost + np.where(masks >> m & 1, entry[b], leave[b]), -NEVER)
+        result.append(lost)
+    return result
+
+
+def cheap_sets(
+    losses: list[tuple[list[int], list[int]]], chunk: int, multiplier: int, spread: int, room: int
+) -> Integers:
+    """All sets of holders of a chunk that lose less than `room` in the coverage bound."""
+    found = [(0, 0, 0)]  # (set, number of holders, lost so far by pairs)
+    for m, (entry, leave) in enumerate(losses):
+        found = [
+            (mask | taken << m, count + taken, lost + more)
+            for mask, count, lost in found
+            for taken, more in ((0, leave[chunk]), (1, entry[chunk]))
+            if lost + more + multiplier * max(count + taken - 1, 0) < room
+        ]
+        if len(found) > 1 << 16:
+            raise Malformed(f"chunk {chunk} has too many states left to write down")
+    return np.array([mask for mask, count, lost in found if count or lost + spread < room], np.int64)
+
+
+def replay(
+    data: ExactInstance, denominator: int, floor: int, search: Sequence[Any], position: Sequence[int]
+) -> None:
+    """Follow every step of a search; return when all branches are closed.
+
+    Parameters
+    ----------
+    data : ExactInstance
+        Over a common denominator that is a multiple of `denominator`.
+    denominator, floor : int
+        The claim is that no plan is worth more than floor/denominator.
+    search : list
+        The steps in preorder, see :class:`~exact.certificates.certificate.Certificate`.
+    position : sequence of int
+        Preorder position of each chunk of the file.
+
+    Raises
+    ------
+    Malformed
+        When a step is malformed, or a branch is not closed where the search says so.
+    """
+    run = _Replay(data, denominator, floor)
+    n, workers = len(data.parent), len(data.budgets)
+    largest = max(run.top, 1)
+
+    def numbers(given: Any, length: int, what: str) -> list[int]:
+        if not isinstance(given, list) or len(given) != length:
+            raise Malformed(f"{what} is not a list of {length} entries")
+        for entry in given:
+            # a multiplier above all values together proves nothing, and might overflow
+            if type(entry) is not int or not 0 <= entry <= largest:
+                raise Malformed(f"{what} holds {entry!r}, which is not a whole number from 0 to {largest}")
+        return given
+
+    def in_preorder(given: Any, what: str) -> list[int]:
+        row = numbers(given, n, what)
+        result = [0] * n
+        for chunk, entry in enumerate(row):
+            result[position[chunk]] = entry
+        return result
+
+    def rows(given: Any) -> list[list[int]]:
+        if not isinstance(given, list) or len(given) != workers:
+            raise Malformed(f"joint multipliers are not {workers} lists")
+        return [in_preorder(row, "a row of joint multipliers") for row in given]
+
+    branch: Branch | None = None if n == 0 or run.top <= floor else run.start()
+    waiting: list[Branch | None] = []  # the second halves of splits
+    ended = False
+    for step in search:
+        if ended:
+            raise Malformed("the search goes on after its last branch is closed")
+        if not isinstance(step, list) or not step or not isinstance(step[0], str):
+            raise Malformed(f"{step!r} is no step")
+        kind, *arguments = step
+        if (kind, len(arguments)) not in _STEPS:
+            raise Malformed(f"{kind!r} with {len(arguments)} arguments is no step")
+        if kind == "closed":
+            if branch is not None:
+                raise Malformed("a branch is said to be closed, but has states left")
+            ended = not waiting
+            branch = waiting.pop() if waiting else None
+        elif kind == "split":
+            worker, chunk = arguments
+            if (
+                type(worker) is not int
+                or type(chunk) is not int
+                or not (0 <= worker < workers and 0 <= chunk < n)
+            ):
+                raise Malformed(f"{step!r} names a worker or chunk that does not exist")
+            parts = (None, None) if branch is None else run.split(branch, worker, position[chunk])
+            branch = parts[0]
+            waiting.append(parts[1])
+        elif branch is None:
+            continue  # more than was needed
+        elif kind == "prices":
+            branch = run.by_prices(branch, numbers(arguments[0], workers, "prices"))
+        elif kind == "joint":
+            branch = run.by_joint(branch, rows(arguments[0]))
+        elif kind == "coverage":
+            prices = None if arguments[1] is None else numbers(arguments[1], workers, "prices")
+            branch = run.by_coverage(branch, in_preorder(arguments[0], "coverage multipliers"), prices)
+        else:
+            chunks = numbers(arguments[0], n, "order")
+            if sorted(chunks) != list(range(n)):
+                raise Malformed("an order does not name each chunk once")
+            order = [position[chunk] for chunk in chunks]
+            vectors = [numbers(v, workers, "prices") for v in _listed(arguments[1])]
+            multipliers = None if arguments[2] is None else rows(arguments[2])
+            twins = [c for c in branch.classes if len(c) > 1]
+            for members in twins:
+                for m in members[1:]:
+                    if any(
+                        v[m] != v[members[0]] for v in [*vectors, *([multipliers] if multipliers else [])]
+                    ):
+                        raise Malformed(
+                            f"interchangeable workers {members[0]} and {m} have different multipliers"
+                        )
+            left = enumerate_all(
+                run.parent, run.states(branch), run.budgets, order, vectors, multipliers, twins, floor
+            )
+            if left:
+                raise Malformed("an enumeration leaves plans that may be worth more than the floor")
+            branch = None
+    if not ended:
+        raise Malformed("the search ends before all its branches are closed")
+
+
+def _listed(given: Any) -> list[Any]:
+    if not isinstance(given, list) or not given:
+        raise Malformed("an enumeration needs at least one list of prices")
+    return given
+
+
+_STEPS = {("closed", 0), ("prices", 1), ("joint", 1), ("coverage", 2), ("split", 2), ("enumerate", 3)}
