@@ -11,10 +11,14 @@ from exact.backend import Backend, Outcome, Run
 from exact.branch_and_bound.primal import Primal
 from exact.branch_and_bound.problem import MOST_STATES, Problem, problem_of
 from exact.branch_and_bound.search import Parameters, Search
+from exact.certificates.certificate import Certificate
+from prefixplace.errors import InputError
 from prefixplace.instance import Instance
-from prefixplace.result import StopReason
+from prefixplace.placement import Placement
+from prefixplace.result import BoundProof, Result, StopReason
+from prefixplace.stopping import Budget, ProgressCallback
 
-__all__ = ["BranchAndBound"]
+__all__ = ["BranchAndBound", "prove", "searched"]
 
 
 class BranchAndBound(Backend):
@@ -36,34 +40,40 @@ class BranchAndBound(Backend):
 
     def run(self, run: Run, params: Parameters) -> Outcome:
         """Search until the proof or a limit; incumbent and bound are reported as they improve."""
-        problem = problem_of(run.instance)
+        outcome, _ = searched(run, params)
+        return outcome
 
-        def better(mask: NDArray[np.bool_]) -> None:
-            run.offer(mask, "search")
 
-        def report(bound: int, line: str) -> None:
-            run.tighten(ceiling(problem, bound))
-            run.say(line)
+def searched(run: Run, params: Parameters) -> tuple[Outcome, Search]:
+    """Run the search of an instance; also the search itself, from which a certificate can be made."""
+    problem = problem_of(run.instance)
 
-        primal = Primal(problem, better)
-        run.offer(primal.mask, "nothing")
-        search = Search(problem, primal, params, lambda: run.clock.expired() is not None, report)
-        reason = "error"
-        try:
-            if run.start is not None:
-                primal.improve(run.start)
-            primal.improve(np.zeros_like(primal.mask))
-            reason = search.run(node_limit=run.budget.nodes, gap=run.budget.gap)
-        except KeyboardInterrupt:
-            reason = "user"
-        run.tighten(ceiling(problem, search.bound))
-        counters = {
-            "nodes": search.nodes,
-            "price_evaluations": search.evaluations,
-            "coverage_rounds": search.rounds,
-            "labels": search.labels,
-        }
-        return Outcome(cast(StopReason, reason), counters=counters)
+    def better(mask: NDArray[np.bool_]) -> None:
+        run.offer(mask, "search")
+
+    def report(bound: int, line: str) -> None:
+        run.tighten(ceiling(problem, bound))
+        run.say(line)
+
+    primal = Primal(problem, better)
+    run.offer(primal.mask, "nothing")
+    search = Search(problem, primal, params, lambda: run.clock.expired() is not None, report)
+    reason = "user"
+    try:
+        if run.start is not None:
+            primal.improve(run.start)
+        primal.improve(np.zeros_like(primal.mask))
+        reason = search.run(node_limit=run.budget.nodes, gap=run.budget.gap)
+    except KeyboardInterrupt:
+        run.say("interrupted")
+    run.tighten(ceiling(problem, search.bound))
+    counters = {
+        "nodes": search.nodes,
+        "price_evaluations": search.evaluations,
+        "dual_rounds": search.rounds,
+        "labels": search.labels,
+    }
+    return Outcome(cast(StopReason, reason), counters=counters), search
 
 
 def ceiling(problem: Problem, units: int) -> float:
@@ -71,3 +81,55 @@ def ceiling(problem: Problem, units: int) -> float:
     if units <= 0:
         return 0.0  # on the grid nothing positive became 0
     return float(np.nextafter(problem.grid.to_ms(units) + problem.error, np.inf))
+
+
+def prove(
+    instance: Instance,
+    *,
+    budget: Budget | None = None,
+    start: Placement | None = None,
+    progress: ProgressCallback | None = None,
+    params: Parameters | None = None,
+) -> tuple[Result, Certificate | None]:
+    """Solve `instance` as ``exact.solve(instance, "branch-and-bound")`` does, and certify the proof.
+
+    Returns
+    -------
+    (Result, Certificate or None)
+        The certificate replays the search in exact arithmetic (:func:`exact.verify`); None when the search did not
+        end with a proof. With one, the result's bound is the certificate's and its proof is ``exact``.
+
+    Raises
+    ------
+    InputError
+        When the prover refuses the instance, or the start does not fit.
+    """
+    from exact.branch_and_bound.proof import certificate_of
+
+    backend, chosen = BranchAndBound(), params or Parameters()
+    refusal = backend.refuses(instance, chosen)
+    if refusal is not None:
+        raise InputError(f"{backend.name!r} cannot take this instance: {refusal}")
+    if start is not None:
+        instance.check(start)
+    run = Run(instance, budget or Budget(), 1, None if start is None else np.array(start.mask), progress=progress)
+    outcome, search = searched(run, chosen)
+    certificate = certificate_of(search) if search.bound <= search.floor else None
+    bound = run.bound
+    proof: BoundProof = backend.bound_proof
+    if certificate is not None:
+        bound, proof = float(np.nextafter(float(certificate.bound), np.inf)), "exact"
+    assert run.best_mask is not None
+    result = Result.of(
+        instance,
+        backend.name,
+        Placement(instance.tree, run.best_mask),
+        stop_reason=outcome.stop_reason,
+        seconds=run.clock.seconds,
+        bound=bound,
+        bound_proof=proof,
+        trace=tuple(run.trace),
+        counters=outcome.counters,
+        log=tuple(run.lines),
+    )
+    return result, certificate

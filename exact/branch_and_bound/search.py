@@ -74,6 +74,8 @@ class Node:
         Where the duals begin, inherited.
     steps : list
         What was proved here, for the certificate.
+    weights_only : bool
+        Whether it branched without states.
     branch : (worker, chunk), or None
         The branching that ended this node, followed by the parts `children` (kept, not kept).
     """
@@ -85,6 +87,7 @@ class Node:
     prices: Ints
     multipliers: Ints | None
     depth: int = 0
+    weights_only: bool = False
     steps: list[Step] = field(default_factory=list)
     joint: Ints | None = None
     weights: NDArray[np.float64] | None = None
@@ -430,7 +433,7 @@ class Search:
             self.primal.improve(mask)
         node.bound = min(node.bound, max(found.bound, self.floor))
         if found.exhaustive:
-            node.steps.append(("enumerate", prices, multipliers))
+            node.steps.append(("enumerate", found.order, prices, multipliers))
         if found.exhaustive or node.bound <= self.floor:
             self._close(node)
             return None
@@ -481,5 +484,5 @@ class Search:
         for i in node.twin_class(m):
             outside[i, b : int(tree.end[b])] = OUTSIDE
         yes, no = node.child(None, inside, apart=m), node.child(None, outside)
-        node.branch, node.children = (m, b), (yes, no)
+        node.branch, node.children, node.weights_only = (m, b), (yes, no), True
         return yes, no

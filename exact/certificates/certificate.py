@@ -30,7 +30,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "trivial": (),
     "coverage-dual": ("denominator", "coverage_multipliers", "budget_prices"),
     "budget-dual": ("denominator", "budget_prices"),
-    "branch-and-bound": ("denominator", "leaves", "tree"),
+    "state-search": ("denominator", "quantum", "floor", "search"),
 }
 """The kinds, with the fields that each has beside the common ones."""
 
@@ -50,10 +50,13 @@ class Certificate:
     ``denominator``           D: the multipliers below are integers in units of 1/D ms
     ``coverage_multipliers``  μ_b (n), 0 … Δ(b); pairwise σ_{mb} (M lists of n), 0 … max_h s_{m←h}(b)
     ``budget_prices``         λ_m ≥ 0 (M); in coverage duals ``null`` asks for the dynamic program of that worker
-    ``leaves``                list of ``{"coverage_multipliers", "budget_prices"}``, one proof for each leaf
-    ``tree``                  the branchings in preorder: ``["keep", worker, chunk]`` (worker keeps chunk, or not),
-                              ``["cover", chunk]`` (somebody keeps chunk, or nobody), each followed by the subtree
-                              of the yes-branch and then that of the no-branch; ``["leaf", number]``
+    ``quantum``, ``floor``    of a ``state-search``: with values rounded to multiples of quantum/D, no plan is worth
+                              more than floor/D; the bound adds what rounding took off
+    ``search``                its steps in preorder, each shrinking the sets of workers that may hold each chunk:
+                              ``["prices", [λ_m]]``, ``["coverage", [μ_b], [λ_m] or null]``, ``["joint", [[π_m(b)]]]``,
+                              ``["split", worker, chunk]`` followed by the steps of the branch in which the worker
+                              keeps the chunk and those of the other, ``["enumerate", [chunks], [[λ_m]], [[π_m(b)]] or
+                              null]``; each branch ends in ``["closed"]`` (see :mod:`exact.certificates.states`)
     ``checksum``              SHA-256 of all other fields; guards against accidents, not against liars
     ========================  ======================================================================================
     """

@@ -218,7 +218,7 @@ def _sorted_twins(
                     equal &= first == second
                 used[swap, x], used[swap, y] = used[swap, y], used[swap, x]
                 differ = swap[:, None] & ((held >> x & 1) != (held >> y & 1))
-                held = np.where(differ, held ^ (1 << x | 1 << y), held)
+                held = np.where(differ, held ^ ((1 << x) | (1 << y)), held)
     return used, held
 
 

@@ -6,9 +6,10 @@ have, by one of four upper bounds whose multipliers the certificate gives; a ste
 two. A branch is closed when some chunk has no state left, or when an enumeration finds nothing worth more than F.
 Then no plan is worth more than F, whatever the multipliers were.
 
-Values are rounded *up* to whole units of the certificate's 1/D, so that a bound on the rounded values is one on the
-true ones, and everything is a sum of integers; they are machine integers when these cannot overflow, and Python's
-otherwise. Written for reading: plain loops over chunks, none of the solver's kernels.
+Values are rounded to multiples of a quantum, itself a whole number of units of 1/D. What rounding took off is summed
+up exactly, chunk by chunk, and added to the bound at the end. In between everything is a sum of integers, small
+enough for machine integers to be exact (this is checked), and since rounded values are multiples of the quantum, so
+is the bound on them. Written for reading: plain loops over chunks, none of the solver's kernels.
 """
 
 from __future__ import annotations
@@ -33,6 +34,10 @@ MOST_STATES = 1 << 22
 """Most states n·2^M that are written down at the start; above it the first step must be a coverage bound."""
 
 
+LARGEST = 1 << 60
+"""Sums of values, and of each list of multipliers, stay below it: machine integers are exact."""
+
+
 class Malformed(Exception):
     """A step that is no step, or a search that does not end."""
 
@@ -49,23 +54,27 @@ class Branch:
 
 
 class _Replay:
-    def __init__(self, data: ExactInstance, denominator: int, floor: int) -> None:
+    def __init__(self, data: ExactInstance, denominator: int, quantum: int, floor: int) -> None:
         self.parent, self.end, self.floor = data.parent, data.end, floor
         self.workers, n = len(data.budgets), len(data.parent)
         self.budgets = [min(k, n) for k in data.budgets]
-        unit = (
-            data.denominator // denominator
-        )  # the data are over a multiple of the certificate's denominator
-        self.local, self.coverage, self.saving = (
-            -(-a // unit) for a in (data.local, data.coverage, data.saving)
+        # the data are over a multiple of the certificate's denominator
+        unit = data.denominator // denominator * quantum
+        tables = data.local, data.coverage, data.saving
+        rounded = [(2 * a + unit) // (2 * unit) for a in tables]
+        excess = [np.maximum(a - r * unit, 0) for a, r in zip(tables, rounded, strict=True)]
+        # a chunk's term exceeds its rounded one by no more than all its numbers do together, and of the savings of
+        # a requester only one counts
+        self.excess = int((excess[2].max(axis=0) if data.pairwise else excess[0]).sum()) + int(
+            excess[1].sum()
         )
+        self.local, self.coverage, self.saving = (r * quantum for r in rounded)
         self.pairwise = data.pairwise
         top = self.saving.max(axis=0).sum() if data.pairwise else self.local.sum() + self.coverage.sum()
         self.top = int(top) + 1
-        if self.top < 1 << 58:
-            self.local, self.coverage, self.saving = (
-                a.astype(np.int64) for a in (self.local, self.coverage, self.saving)
-            )
+        if self.top * (self.workers + 2) >= LARGEST:
+            raise Malformed("values in units of the denominator are too large for machine integers")
+        self.local, self.coverage, self.saving = (a.astype(np.int64) for a in (self.local, self.coverage, self.saving))
         self.classes = _classes(data, self.budgets)
 
     def start(self) -> Branch:
@@ -80,7 +89,7 @@ class _Replay:
         return Branch(States([masks] * n, [self.term(b, masks) for b in range(n)]), self.classes)
 
     def term(self, chunk: int, masks: Integers) -> Integers:
-        """The objective's term at a chunk for sets of holders, in units, rounded up."""
+        """The rounded term of the objective at a chunk for sets of holders, in units."""
         if not self.pairwise:
             value = np.where(masks != 0, self.coverage[chunk], 0)
             for m in range(self.workers):
@@ -257,16 +266,22 @@ def cheap_sets(
 
 
 def replay(
-    data: ExactInstance, denominator: int, floor: int, search: Sequence[Any], position: Sequence[int]
-) -> None:
-    """Follow every step of a search; return when all branches are closed.
+    data: ExactInstance,
+    denominator: int,
+    quantum: int,
+    floor: int,
+    search: Sequence[Any],
+    position: Sequence[int],
+) -> int:
+    """Follow every step of a search; the bound (times the denominator of `data`) that it proves.
 
     Parameters
     ----------
     data : ExactInstance
         Over a common denominator that is a multiple of `denominator`.
-    denominator, floor : int
-        The claim is that no plan is worth more than floor/denominator.
+    denominator, quantum, floor : int
+        The claim is that no plan is worth more than floor/denominator when values are rounded to multiples of
+        quantum/denominator.
     search : list
         The steps in preorder, see :class:`~exact.certificates.certificate.Certificate`.
     position : sequence of int
@@ -277,7 +292,7 @@ def replay(
     Malformed
         When a step is malformed, or a branch is not closed where the search says so.
     """
-    run = _Replay(data, denominator, floor)
+    run = _Replay(data, denominator, quantum, floor)
     n, workers = len(data.parent), len(data.budgets)
     largest = max(run.top, 1)
 
@@ -288,7 +303,15 @@ def replay(
             # a multiplier above all values together proves nothing, and might overflow
             if type(entry) is not int or not 0 <= entry <= largest:
                 raise Malformed(f"{what} holds {entry!r}, which is not a whole number from 0 to {largest}")
+        if sum(given) >= LARGEST:
+            raise Malformed(f"{what} add up to more than {LARGEST}")
         return given
+
+    def budget_prices(given: Any) -> list[int]:
+        prices = numbers(given, workers, "prices")
+        if sum(p * k for p, k in zip(prices, run.budgets, strict=True)) >= LARGEST:
+            raise Malformed(f"budgets at the given prices cost more than {LARGEST}")
+        return prices
 
     def in_preorder(given: Any, what: str) -> list[int]:
         row = numbers(given, n, what)
@@ -332,18 +355,18 @@ def replay(
         elif branch is None:
             continue  # more than was needed
         elif kind == "prices":
-            branch = run.by_prices(branch, numbers(arguments[0], workers, "prices"))
+            branch = run.by_prices(branch, budget_prices(arguments[0]))
         elif kind == "joint":
             branch = run.by_joint(branch, rows(arguments[0]))
         elif kind == "coverage":
-            prices = None if arguments[1] is None else numbers(arguments[1], workers, "prices")
+            prices = None if arguments[1] is None else budget_prices(arguments[1])
             branch = run.by_coverage(branch, in_preorder(arguments[0], "coverage multipliers"), prices)
         else:
             chunks = numbers(arguments[0], n, "order")
             if sorted(chunks) != list(range(n)):
                 raise Malformed("an order does not name each chunk once")
             order = [position[chunk] for chunk in chunks]
-            vectors = [numbers(v, workers, "prices") for v in _listed(arguments[1])]
+            vectors = [budget_prices(v) for v in _listed(arguments[1])]
             multipliers = None if arguments[2] is None else rows(arguments[2])
             twins = [c for c in branch.classes if len(c) > 1]
             for members in twins:
@@ -362,6 +385,7 @@ def replay(
             branch = None
     if not ended:
         raise Malformed("the search ends before all its branches are closed")
+    return (floor - floor % quantum) * (data.denominator // denominator) + run.excess
 
 
 def _listed(given: Any) -> list[Any]:

@@ -31,15 +31,14 @@ import numpy as np
 
 from exact.certificates.certificate import FORMAT, HEAD, KINDS, VERSION, Certificate, checksum
 from exact.certificates.evaluation import (
-    NO_FIXINGS,
     ExactInstance,
-    Fixings,
     coverage_bound,
     exact_instance,
     granularity,
     plan_value,
 )
 from exact.certificates.holder_sets import holder_set_bound
+from exact.certificates.states import Malformed, replay
 from prefixplace.instance import Instance
 
 __all__ = ["Rejected", "Verification", "proven_bound", "verify"]
@@ -177,22 +176,33 @@ def proven_bound(data: ExactInstance, document: Mapping[str, Any], instance: Ins
     if kind == "trivial":
         bound = plan_value(data, [list(range(len(data.parent)))] * len(data.budgets))
     elif kind == "coverage-dual":
-        bound = _coverage_claim(data, document, instance, unit, NO_FIXINGS)
+        bound = _coverage_bound(data, document, instance, unit)
     elif kind == "budget-dual":
         prices = _prices(document["budget_prices"], data, unit, optional=False)
         bound = holder_set_bound(data, [price for price in prices if price is not None])
     else:
-        bound = _tree_bound(data, document, instance, unit)
+        bound = _searched(data, document, instance)
     step = granularity(data)
     return bound - bound % step if step else bound
 
 
-def _coverage_claim(
-    data: ExactInstance, claim: Mapping[str, Any], instance: Instance, unit: int, fixings: Fixings
-) -> int:
-    """Coverage dual at the multipliers of `claim` under `fixings`, or −1 when no plan obeys them."""
+def _searched(data: ExactInstance, document: Mapping[str, Any], instance: Instance) -> int:
+    """The bound of a search over holder states, all of whose steps are replayed."""
+    quantum, floor, search = document["quantum"], document["floor"], document["search"]
+    if type(quantum) is not int or quantum < 1:
+        raise Rejected("quantum is not a whole number ≥ 1")
+    if type(floor) is not int or floor < 0 or not isinstance(search, list):
+        raise Rejected("floor is not a whole number ≥ 0, or search is not a list")
+    try:
+        return replay(data, document["denominator"], quantum, floor, search, instance.tree.position.tolist())
+    except Malformed as reason:
+        raise Rejected(str(reason)) from None
+
+
+def _coverage_bound(data: ExactInstance, document: Mapping[str, Any], instance: Instance, unit: int) -> int:
+    """The coverage dual at the multipliers of `document`, which must be in range."""
     workers, n = len(data.budgets), len(data.parent)
-    given = claim["coverage_multipliers"]
+    given = document["coverage_multipliers"]
     rows = _list(given, workers, "coverage_multipliers") if data.pairwise else [given]
     for row in rows:
         for b, entry in enumerate(_list(row, n, "coverage_multipliers")):
@@ -201,18 +211,16 @@ def _coverage_claim(
     multipliers = np.array(rows, object).reshape(len(rows), n)[:, instance.tree.origin] * unit
     highest = data.saving.max(axis=0) if data.pairwise else data.coverage[None]
     over = (multipliers > highest).astype(bool)
-    over[:, sorted(fixings.covered)] = False  # a chunk known to be covered may pay more than Δ
     if over.any():
         row, b = np.argwhere(over)[0]
         raise Rejected(
             f"coverage multiplier of chunk {instance.tree.origin[b]} (row {row}) is above its range"
         )
-    prices = _prices(claim["budget_prices"], data, unit, optional=True)
+    prices = _prices(document["budget_prices"], data, unit, optional=True)
     for price, budget in zip(prices, data.budgets, strict=True):
         if price is None and n * min(n, budget) > LARGEST_TABLE:
             raise Rejected(f"a dynamic program of {n} × {budget} cells is too large to check")
-    bound = coverage_bound(data, multipliers if data.pairwise else multipliers[0], prices, fixings)
-    return -1 if bound is None else bound
+    return coverage_bound(data, multipliers if data.pairwise else multipliers[0], prices)
 
 
 def _prices(given: Any, data: ExactInstance, unit: int, *, optional: bool) -> list[int | None]:
@@ -225,49 +233,6 @@ def _prices(given: Any, data: ExactInstance, unit: int, *, optional: bool) -> li
         else:
             prices.append(price * unit)
     return prices
-
-
-def _tree_bound(data: ExactInstance, document: Mapping[str, Any], instance: Instance, unit: int) -> int:
-    """Largest bound of a leaf; −1 for a leaf that no plan reaches."""
-    tree, leaves = document["tree"], document["leaves"]
-    if not isinstance(tree, list) or not isinstance(leaves, list):
-        raise Rejected("tree and leaves are not lists")
-    bound, used, open_branches = -1, 0, [NO_FIXINGS]
-    for entry in tree:
-        if not open_branches:
-            raise Rejected("the tree goes on after its last leaf")
-        here = open_branches.pop()
-        what, *arguments = entry if isinstance(entry, list) and entry else (None,)
-        limits = {
-            "leaf": (len(leaves),),
-            "keep": (len(data.budgets), len(data.parent)),
-            "cover": (len(data.parent),),
-        }
-        if not isinstance(what, str) or what not in limits or len(arguments) != len(limits[what]):
-            raise Rejected(f"{entry!r} is no branching and no leaf")
-        if any(
-            type(x) is not int or not 0 <= x < top for x, top in zip(arguments, limits[what], strict=True)
-        ):
-            raise Rejected(f"{entry!r} names a worker, chunk or leaf that does not exist")
-        if what == "leaf":
-            if arguments[0] != used:
-                raise Rejected(f"leaf {arguments[0]} comes where leaf {used} should")
-            used += 1
-            _fields(leaves[arguments[0]], KINDS["coverage-dual"][1:], "a leaf")
-            bound = max(bound, _coverage_claim(data, leaves[arguments[0]], instance, unit, here))
-            continue
-        chunk = int(instance.tree.position[arguments[-1]])
-        if what == "keep":
-            pair = {(arguments[0], chunk)}
-            yes = Fixings(here.inside | pair, here.outside, here.covered, here.uncovered)
-            no = Fixings(here.inside, here.outside | pair, here.covered, here.uncovered)
-        else:
-            yes = Fixings(here.inside, here.outside, here.covered | {chunk}, here.uncovered)
-            no = Fixings(here.inside, here.outside, here.covered, here.uncovered | {chunk})
-        open_branches += [no, yes]
-    if open_branches or used != len(leaves):
-        raise Rejected("the tree ends before all its branches do, or has leaves to spare")
-    return bound
 
 
 def _list(found: Any, length: int, what: str) -> list[Any]:

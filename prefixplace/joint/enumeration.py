@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ class Enumeration:
         Labels made in all, and at one chunk.
     cut : float
         Share of the chunks at which labels were left out.
+    order : int64 array
+        The undecided chunks in the order in which they were decided; empty when a bound settled it at once.
     """
 
     value: int | None
@@ -39,6 +41,7 @@ class Enumeration:
     labels: int
     peak: int
     cut: float = 0.0
+    order: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 def enumerate_space(
@@ -155,12 +158,12 @@ def enumerate_space(
 
     feasible = np.flatnonzero((rows[:, :workers] <= space.slack).all(axis=1) & (worth > floor))
     if feasible.size == 0:
-        return Enumeration(None, None, left_out, cuts == 0, made, peak, cuts / space.size)
+        return Enumeration(None, None, left_out, cuts == 0, made, peak, cuts / space.size, space.chunks)
     best = int(feasible[np.argmax(worth[feasible])])
     value = int(worth[best])
     holders = _traced(space, history, best, twin, depth)
     proved = left_out <= value  # what was left out is no better than what was found
-    return Enumeration(value, holders, max(value, left_out), proved, made, peak, cuts / space.size)
+    return Enumeration(value, holders, max(value, left_out), proved, made, peak, cuts / space.size, space.chunks)
 
 
 def _order(space: StateSpace, pricing: Pricing, total: int) -> Ints:
