@@ -11,8 +11,8 @@ by exact arithmetic.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import gcd, lcm
 from typing import Any
 
@@ -22,9 +22,7 @@ from numpy.typing import NDArray
 from prefixplace.instance import Instance
 
 __all__ = [
-    "NO_FIXINGS",
     "ExactInstance",
-    "Fixings",
     "budgeted_value",
     "closure_value",
     "coverage_bound",
@@ -64,35 +62,6 @@ class ExactInstance:
     coverage: Integers
     saving: Integers
     pairwise: bool
-
-
-@dataclass(frozen=True)
-class Fixings:
-    """What a branch of a search has decided; all chunk numbers are preorder positions.
-
-    Attributes
-    ----------
-    inside, outside : frozenset of (worker, chunk)
-        Pairs that are kept, and pairs that are not.
-    covered, uncovered : frozenset of chunks
-        Chunks that at least one worker keeps, and chunks that nobody keeps.
-    """
-
-    inside: frozenset[tuple[int, int]] = field(default_factory=frozenset)
-    outside: frozenset[tuple[int, int]] = field(default_factory=frozenset)
-    covered: frozenset[int] = field(default_factory=frozenset)
-    uncovered: frozenset[int] = field(default_factory=frozenset)
-
-    def kept_by(self, worker: int) -> set[int]:
-        """Chunks that `worker` is bound to keep."""
-        return {b for m, b in self.inside if m == worker}
-
-    def barred_from(self, worker: int) -> set[int]:
-        """Chunks that `worker` must not keep."""
-        return {b for m, b in self.outside if m == worker} | self.uncovered
-
-
-NO_FIXINGS = Fixings()
 
 
 def integers(*arrays: NDArray[np.float64]) -> tuple[list[Integers], int]:
@@ -175,111 +144,66 @@ def granularity(data: ExactInstance) -> int:
     return step
 
 
-def closure_value(
-    parent: Sequence[int], profit: Iterable[int], inside: Collection[int] = (), outside: Collection[int] = ()
-) -> int | None:
-    """The largest profit of a parent-closed set of any size that keeps `inside` and avoids `outside`.
+def closure_value(parent: Sequence[int], profit: Iterable[int]) -> int:
+    """The largest profit of a parent-closed set of any size.
 
-    None when no set does. Bottom-up in preorder: a subtree is worth taking when its best total is positive.
+    Bottom-up in preorder: a subtree is worth taking when its best total is positive. O(n).
     """
     total = list(profit)
-    required = bytearray(len(total))
-    for i in inside:
-        required[i] = 1
     value = 0
     for i in range(len(total) - 1, -1, -1):
-        gain, above = total[i], parent[i]
-        if i in outside:
-            if required[i]:
-                return None
-        elif required[i] or gain > 0:
-            if above < 0:
-                value += gain
+        if total[i] > 0:
+            if parent[i] < 0:
+                value += total[i]
             else:
-                total[above] += gain
-                required[above] |= required[i]
+                total[parent[i]] += total[i]
     return value
 
 
-def budgeted_value(
-    end: Sequence[int],
-    profit: Sequence[int],
-    budget: int,
-    inside: Collection[int] = (),
-    outside: Collection[int] = (),
-) -> int | None:
-    """The largest profit of a parent-closed set of at most `budget` nodes that keeps `inside` and avoids `outside`.
+def budgeted_value(end: Sequence[int], profit: Sequence[int], budget: int) -> int:
+    """The largest profit of a parent-closed set of at most `budget` nodes.
 
-    None when no set does. The dynamic program D[i, j] = max(D[end i, j], profit_i + D[i+1, j−1]), one row per
-    node, O(n·budget) operations; rows are dropped after their last use.
+    The dynamic program D[i, j] = max(D[end i, j], profit_i + D[i+1, j−1]), one row per node; rows are dropped after
+    their last use. O(n·budget).
     """
     n = len(profit)
     budget = min(budget, n)
-    reach = sum(map(abs, profit)) + 1  # above every profit of a set
-    never = -2 * reach  # stays below −reach after adding any profits
-    # no entry leaves ±4·reach: machine integers are exact when that fits
-    dtype = np.int64 if 4 * reach < 2**63 else object
-    required, last_use = [False] * n, list(range(-1, n))
-    for i in inside:
-        required[i] = True
+    # machine integers are exact when no sum of profits can leave them
+    dtype = np.int64 if sum(map(abs, profit)) < 2**62 else object
+    last_use = list(range(-1, n))  # the node of lowest number that needs a row
     for i in range(n - 1, -1, -1):
         last_use[end[i]] = i
-        # a required node inside the subtree makes its root required; it lies in i + 1 : end(i), children first
-        child = i + 1
-        while not required[i] and child < end[i]:
-            required[i] = required[child]
-            child = end[child]
     rows = {n: np.zeros(budget + 1, dtype)}
     for i in range(n - 1, -1, -1):
-        skip = np.full(budget + 1, never, dtype) if required[i] else rows[end[i]]
-        row = skip.copy()
-        if i not in outside:
-            np.maximum(skip[1:], profit[i] + rows[i + 1][:-1], out=row[1:])
-        rows[i] = row
+        skip, take = rows[end[i]], rows[i + 1]
+        rows[i] = skip.copy()
+        np.maximum(skip[1:], profit[i] + take[:-1], out=rows[i][1:])
         for done in {i + 1, end[i]}:
             if last_use[done] == i:
                 del rows[done]
-    value = int(rows[0][budget])
-    return None if value < -reach else value
+    return int(rows[0][budget])
 
 
-def coverage_bound(
-    data: ExactInstance,
-    multipliers: Integers,
-    prices: Sequence[int | None],
-    fixings: Fixings = NO_FIXINGS,
-) -> int | None:
-    """The coverage-dual bound (times the denominator) of every placement that obeys `fixings`; None when none does.
+def coverage_bound(data: ExactInstance, multipliers: Integers, prices: Sequence[int | None]) -> int:
+    """The coverage-dual bound (times the denominator) on every placement.
 
     Parameters
     ----------
     multipliers : object array, shape (n,) or for the pairwise objective (M, n)
-        Requester-side: μ_b ≥ 0, and the bound is Σ_b [Δ(b) − μ_b]₊ + Σ_m W_m(a_m + μ). A covered chunk counts
-        Δ(b) − μ_b of either sign, an uncovered one nothing.
+        Requester-side: 0 ≤ μ_b ≤ Δ(b), and the bound is Σ_b (Δ(b) − μ_b) + Σ_m W_m(a_m + μ).
         Pairwise: σ_{mb} ≥ 0, and the bound is Σ σ + Σ_h W_h(p_h) with p_h(b) = Σ_m [s_{m←h}(b) − σ_{mb}]₊.
     prices : sequence of M ints or None
         How W_m bounds the best set of m: at a price λ ≥ 0 per chunk by λ·k_m + the best closed set of any size
         for profits p − λ; with None by the budgeted dynamic program.
     """
-    if data.pairwise:
-        total = int(multipliers.sum() - multipliers[:, sorted(fixings.uncovered)].sum())
-    else:
-        spread = data.coverage - multipliers
-        total = 0
-        for b, term in enumerate(spread):
-            if b in fixings.covered or (b not in fixings.uncovered and term > 0):
-                total += term
-    for worker, price in enumerate(prices):
+    total = int((multipliers if data.pairwise else data.coverage - multipliers).sum())
+    for worker, (price, budget) in enumerate(zip(prices, data.budgets, strict=True)):
         if data.pairwise:
             profit = np.maximum(data.saving[worker] - multipliers, 0).sum(axis=0)
         else:
             profit = data.local[worker] + multipliers
-        inside, outside, budget = fixings.kept_by(worker), fixings.barred_from(worker), data.budgets[worker]
         if price is None:
-            best = budgeted_value(data.end, profit.tolist(), budget, inside, outside)
+            total += budgeted_value(data.end, profit.tolist(), budget)
         else:
-            best = closure_value(data.parent, (profit - price).tolist(), inside, outside)
-        if best is None:
-            return None
-        total += best if price is None else best + price * budget
+            total += price * budget + closure_value(data.parent, (profit - price).tolist())
     return total

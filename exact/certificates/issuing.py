@@ -73,7 +73,7 @@ def issue(instance: Instance, placement: Placement, kind: str, fields: Mapping[s
     Raises
     ------
     Rejected
-        When the fields prove nothing, e.g. because a tree does not end.
+        When the fields prove nothing.
     """
     data = exact_instance(instance, fields.get("denominator", 1))
     bound = Fraction(proven_bound(data, {"kind": kind, **fields}, instance), data.denominator)
@@ -125,6 +125,6 @@ def coverage_claim(
         )
         price = int(prices[worker] or 0) * unit
         table = budgeted_value(data.end, profit.tolist(), budget)
-        if table != price * budget + (closure_value(data.parent, (profit - price).tolist()) or 0):
+        if table != price * budget + closure_value(data.parent, (profit - price).tolist()):
             prices[worker] = None
     return {"coverage_multipliers": instance.tree.to_given(whole).tolist(), "budget_prices": prices}

@@ -9,9 +9,8 @@ arithmetic. In short:
 2. *The plan* is parent-closed and within the budgets, and F of it is the stated value.
 3. *The bound.* The multipliers are in range, and the dual function at them is the stated bound. By weak duality
    every dual value is at least F of every plan, so nothing need be known about where the multipliers came from.
-   A branch-and-bound tree is replayed from its root: each branching splits the plans into those that obey a
-   statement and those that do not, so its leaves hold every plan by construction, and the bound is that of its
-   weakest leaf.
+   A search over holder states is replayed step by step (:mod:`exact.certificates.states`): every split leaves each
+   plan to one of its two branches, and every other step drops states with a bound of its own.
 
 Every plan's value is a multiple of the greatest common divisor of all values of the instance. The bound is
 rounded down to such a multiple; on whole-number data this closes gaps below 1.

@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +17,7 @@ import exact
 import prefixplace as pp
 from exact.certificates import issue
 from exact.certificates.certificate import KINDS, Certificate, sealed
-from exact.certificates.evaluation import exact_instance
-from exact.certificates.issuing import coverage_claim
-from tests.brute import optimum, placements, random_instance
+from tests.brute import placements, random_instance
 
 Document = dict[str, Any]
 KIND_OF_BOUND = {
@@ -30,6 +27,8 @@ KIND_OF_BOUND = {
     "compact-lp": "coverage-dual",
     "budget-dual": "budget-dual",
 }
+DUAL_KINDS = ("trivial", "coverage-dual", "budget-dual")
+"""The kinds of this file; the tests of branch and bound corrupt their own."""
 
 
 @pytest.fixture(scope="module")
@@ -51,17 +50,6 @@ def best(instance: pp.Instance) -> pp.Placement:
     return pp.Placement(instance.tree, max(placements(instance), key=instance.objective.value))
 
 
-def tree_document(instance: pp.Instance, best: pp.Placement) -> Certificate:
-    """A branch-and-bound certificate with every kind of branching, whose leaves are weak but true."""
-    denominator = 2**40
-    data = exact_instance(instance, denominator)
-    half = coverage_claim(instance, data, instance.coverage_value / 2, denominator)
-    none = coverage_claim(instance, data, np.zeros(6), denominator)
-    tree = [["keep", 0, 3], ["cover", 4], ["leaf", 0], ["leaf", 1], ["keep", 1, 2], ["leaf", 2], ["leaf", 3]]
-    fields = {"denominator": denominator, "leaves": [half, none, half, half], "tree": tree}
-    return issue(instance, best, "branch-and-bound", fields)
-
-
 @pytest.fixture(scope="module")
 def certificates(instance: pp.Instance, best: pp.Placement) -> dict[str, Certificate]:
     """One of every kind. Multipliers are moved inside their range, so that both limits can be overstepped."""
@@ -69,11 +57,10 @@ def certificates(instance: pp.Instance, best: pp.Placement) -> dict[str, Certifi
     for kind in ("coverage-dual", "budget-dual"):
         found[kind] = exact.certify(instance, best, exact.bound(instance, kind))
     found["trivial"] = issue(instance, best, "trivial", {})
-    found["branch-and-bound"] = tree_document(instance, best)
     return found
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", DUAL_KINDS)
 def test_certificates_pass_and_survive_a_file(
     kind: str, instance: pp.Instance, certificates: dict[str, Certificate], tmp_path: Path
 ) -> None:
@@ -122,7 +109,7 @@ def replaced(document: Document, path: tuple[Any, ...], wrong: Any) -> Document:
     return changed  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", DUAL_KINDS)
 def test_no_corrupted_field_passes(
     kind: str, instance: pp.Instance, certificates: dict[str, Certificate]
 ) -> None:
@@ -139,7 +126,7 @@ def test_no_corrupted_field_passes(
             assert checked.ok  # sealing has repaired it
         elif checked.ok:
             # other multipliers that prove the same true bound are no lie; nothing else may differ
-            assert path[0] in ("coverage_multipliers", "budget_prices", "leaves", "tree", "denominator"), (
+            assert path[0] in ("coverage_multipliers", "budget_prices", "denominator"), (
                 path,
                 wrong,
             )
@@ -149,7 +136,7 @@ def test_no_corrupted_field_passes(
             assert checked.errors
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", DUAL_KINDS)
 def test_missing_and_extra_fields(
     kind: str, instance: pp.Instance, certificates: dict[str, Certificate]
 ) -> None:
@@ -176,7 +163,7 @@ def rejected(
 
 
 def test_reasons_name_what_is_wrong(instance: pp.Instance, certificates: dict[str, Certificate]) -> None:
-    dual, prices, tree = (certificates[kind] for kind in ("coverage-dual", "budget-dual", "branch-and-bound"))
+    dual, prices = certificates["coverage-dual"], certificates["budget-dual"]
     one = dual.document["denominator"]
 
     def put(*path: Any) -> Callable[[Document], None]:
@@ -203,11 +190,6 @@ def test_reasons_name_what_is_wrong(instance: pp.Instance, certificates: dict[st
     rejected(instance, dual, put("plan", "workers", 0, [0, 0]), "not ascending")
     rejected(instance, dual, put("plan", "workers", 0, [6]), "chunk numbers below 6")
     rejected(instance, dual, put("plan", "workers", 0, [False]), "chunk numbers below 6")
-    rejected(instance, tree, put("tree", tree.document["tree"][:-1]), "before all its branches")
-    rejected(instance, tree, put("tree", [*tree.document["tree"], ["leaf", 3]]), "after its last leaf")
-    rejected(instance, tree, put("tree", 2, 1, 1), "where leaf 0 should")
-    rejected(instance, tree, put("tree", 0, ["keep", 2, 0]), "does not exist")
-    rejected(instance, tree, put("tree", 0, ["hope", 0, 0]), "no branching")
 
 
 def test_the_same_certificate_for_another_instance(
@@ -259,43 +241,6 @@ def test_whole_number_data_round_the_bound_down() -> None:
     assert bound.bound == pytest.approx(2.5) and bound.placement is not None
     checked = exact.verify(instance, exact.certify(instance, bound.placement, bound))
     assert checked.optimal and checked.bound == 2
-
-
-def test_a_tree_sharpens_what_one_point_cannot() -> None:
-    """Pairwise maximum cut of a triangle: one point proves 6, branching on two of its corners 5, the optimum."""
-    tree = pp.PrefixTree.from_parents([-1, -1])
-    edges = [(0, 1), (1, 2), (0, 2)]
-    demand = np.repeat([[0.0, 0.0], [1.0, 1.0]], 3, axis=0)  # three corners, three requesters on the edges
-    fetch = np.full((6, 6, 2), np.inf)
-    for edge, ends in enumerate(edges):
-        fetch[3 + edge, ends] = 0.0
-    cut = pp.Instance(tree, demand=demand, recompute=np.ones((6, 2)), fetch=fetch, budgets=[1] * 3 + [0] * 3)
-    best = pp.Placement(tree, max(placements(cut), key=cut.objective.value))
-
-    def proved(branchings: list[list[Any]], leaves: list[list[list[int]]]) -> Fraction:
-        claims = [
-            {"coverage_multipliers": [[0, 0]] * 3 + rows, "budget_prices": [None] * 6} for rows in leaves
-        ]
-        fields = {"denominator": 2, "leaves": claims, "tree": branchings}
-        certificate = issue(cut, best, "branch-and-bound", fields)
-        assert exact.verify(cut, certificate).ok
-        return certificate.bound
-
-    half = [1, 1]
-    assert proved([["leaf", 0]], [[half, half, half]]) == 6
-    both = [
-        ["keep", 0, 0],
-        ["keep", 1, 0],
-        ["leaf", 0],
-        ["leaf", 1],
-        ["keep", 1, 0],
-        ["leaf", 2],
-        ["leaf", 3],
-    ]
-    # rows: the edges 01, 12, 02; saving a request is worth 2 units
-    alike_0, alike_1 = [[2, 0], half, half], [[0, 2], half, half]
-    apart_01, apart_10 = [[2, 2], [0, 2], [2, 0]], [[2, 2], [2, 0], [0, 2]]
-    assert proved(both, [alike_0, apart_01, apart_10, alike_1]) == 5 == optimum(cut)
 
 
 def test_the_verifier_loads_neither_solver_nor_oracle() -> None:
