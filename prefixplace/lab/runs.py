@@ -135,8 +135,12 @@ def warm_up(name: str, pairwise: bool) -> None:
     """Run a method or bound once per process on a small instance, so that no timing has imports and compiling in it."""
     from instances.families.rag import RagShaped, TwoGroupRag
 
-    small = TwoGroupRag(workers=2, documents=4) if pairwise else RagShaped(documents=6, queries=3)
-    instance, budget = small.sample(seed=0), Budget(seconds=5)
+    small = (
+        TwoGroupRag(workers=2, documents=4)
+        if pairwise
+        else RagShaped(documents=6, document_chunks=(2, 9), queries=3, sharing=0.5)
+    )
+    instance, budget = small.sample(seed=0), Budget()
     if name in METHODS:
         run_method(instance, name, budget, threads=1, seed=0)
         return

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from prefixplace.lab.cli.common import Json, Seed, print_json, show
+from prefixplace.lab.cli.common import Json, Seed, Threads, print_json, show, split_names
 
 __all__ = ["bench"]
 
@@ -54,3 +55,47 @@ def oracle(
             show(f"{checked.instances:,} random instances compared with the reference ({proofs})")
         show(*wrong)
     return int(bool(wrong))
+
+
+@bench.command
+def exact(
+    *,
+    mode: Annotated[Literal["short", "full"], Parameter(help="One or three seeds of each family.")] = "short",
+    backends: Annotated[
+        str | None, Parameter(help="Names, separated by commas; all that can be used.")
+    ] = None,
+    groups: Annotated[str | None, Parameter(help="Groups of instances, separated by commas.")] = None,
+    folder: Annotated[
+        Path | None, Parameter(help="Folder of instance files that make a group of their own.")
+    ] = None,
+    time_limit: Annotated[float, Parameter(help="Seconds for each run.")] = 60.0,
+    threads: Threads = 1,
+    json: Json = False,
+) -> int:
+    """The exact back-ends: optima found and proven, seconds, bounds after ten seconds.
+
+    Exits with 1 when a bound of one lies below a value of another.
+
+    ```
+    prefixplace bench exact --time-limit 10
+    prefixplace bench exact --backends highs,cp-sat,branch-and-bound --groups table-ii --json > exact.json
+    ```
+    """
+    from prefixplace.lab.bench_exact import run
+    from prefixplace.lab.progress import activity
+
+    with activity(1, shown=True) as status:
+        measured = run(
+            mode,
+            backends=split_names(backends),
+            groups=split_names(groups),
+            folder=folder,
+            seconds=time_limit,
+            threads=threads,
+            progress=status.note,
+        )
+    if json:
+        print_json(measured.to_dict())
+    else:
+        show(measured.tables())
+    return int(bool(measured.disagreements()))
