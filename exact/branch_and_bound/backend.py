@@ -97,7 +97,7 @@ def prove(
     -------
     (Result, Certificate or None)
         The certificate replays the search in exact arithmetic (:func:`exact.verify`); None when the search did not
-        end with a proof. With one, the result's bound is the certificate's and its proof is ``exact``.
+        end with a proof. The result's seconds are those of the search, without certifying. With one, the result's bound is the certificate's and its proof is ``exact``.
 
     Raises
     ------
@@ -114,18 +114,21 @@ def prove(
         instance.check(start)
     run = Run(instance, budget or Budget(), 1, None if start is None else np.array(start.mask), progress=progress)
     outcome, search = searched(run, chosen)
+    seconds = run.clock.seconds
     certificate = certificate_of(search) if search.bound <= search.floor else None
     bound = run.bound
     proof: BoundProof = backend.bound_proof
     if certificate is not None:
-        bound, proof = float(np.nextafter(float(certificate.bound), np.inf)), "exact"
+        bound, proof = float(certificate.bound), "exact"
+        if bound < certificate.bound:
+            bound = float(np.nextafter(bound, np.inf))
     assert run.best_mask is not None
     result = Result.of(
         instance,
         backend.name,
         Placement(instance.tree, run.best_mask),
         stop_reason=outcome.stop_reason,
-        seconds=run.clock.seconds,
+        seconds=seconds,
         bound=bound,
         bound_proof=proof,
         trace=tuple(run.trace),

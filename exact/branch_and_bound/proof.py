@@ -65,7 +65,7 @@ def _writers(problem: Problem) -> list[_Writer]:
     else:
         assert problem.table is not None
         total = workers * int(problem.table.max(axis=1, initial=0).sum())
-    largest = max(Fraction(total) / problem.grid.scale, Fraction(1, 1 << 900))
+    largest = Fraction(total) / problem.grid.scale if total else Fraction(1)
     room = Fraction(LARGEST // 4, workers + 2) / largest  # most units per ms
     step = Fraction(problem.grid.step) / problem.grid.scale
     writers = []
@@ -89,6 +89,8 @@ class _Writer:
         instance = self.problem.instance
         value = self.units(search.primal.value)
         # values and multipliers moved by at most one unit each, and a plan meets each of them once
+        if value == 0:
+            return self.quantum - 1
         moved = 8 * (instance.num_chunks + 1) * (instance.num_workers + 2)
         closing = self.units(search.floor) + moved
         below_next = value - value % self.quantum + self.quantum - 1
@@ -123,6 +125,10 @@ class _Writer:
         written: list[list[Any]] = []
         waiting = [root]
         tree = self.problem.instance.tree
+        if not root.steps:  # nothing was needed, not even a multiplier: say so by multipliers 0
+            workers, n = self.problem.instance.num_workers, self.problem.instance.num_chunks
+            zero = [0] * workers
+            written.append(["prices", zero] if self.problem.table is not None else ["coverage", [0] * n, zero])
         while waiting:
             node = waiting.pop()
             for kind, *arguments in node.steps:

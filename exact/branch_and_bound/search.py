@@ -66,6 +66,9 @@ class Node:
     ----------
     bound : int
         Nothing in here is worth more, in grid units.
+    dual : int
+        The same as far as the steps show it, that is without enumerations that were cut short. A node is closed by
+        this one, so that the certificate holds what closed it.
     space : StateSpace or None
     fix : int8 array (M, n)
     twin : bool array (M,)
@@ -81,6 +84,7 @@ class Node:
     """
 
     bound: int
+    dual: int
     space: StateSpace | None
     fix: NDArray[np.int8]
     twin: Mask
@@ -93,6 +97,11 @@ class Node:
     weights: NDArray[np.float64] | None = None
     branch: tuple[int, int] | None = None
     children: tuple[Node, Node] | None = None
+
+    def lower(self, bound: int) -> None:
+        """A dual bound has been found."""
+        self.dual = min(self.dual, bound)
+        self.bound = min(self.bound, bound)
 
     def twin_class(self, worker: int) -> range:
         """`worker`, the first of its class, and those interchangeable with it."""
@@ -111,7 +120,15 @@ class Node:
         if fix is None:
             fix = self.fix if space is None else space.pairs()
         return Node(
-            self.bound, space, fix, twin, self.prices, self.multipliers, self.depth + 1, joint=self.joint
+            self.bound,
+            self.dual,
+            space,
+            fix,
+            twin,
+            self.prices,
+            self.multipliers,
+            self.depth + 1,
+            joint=self.joint,
         )
 
 
@@ -188,7 +205,7 @@ class Search:
             bound, space = int(problem.local.sum() + problem.coverage.sum()), None
         multipliers = None if problem.coverage is None else problem.coverage // 2
         node = Node(
-            bound, space, np.zeros(shape, np.int8), problem.twin, np.zeros(shape[0], np.int64), multipliers
+            bound, bound, space, np.zeros(shape, np.int8), problem.twin, np.zeros(shape[0], np.int64), multipliers
         )
         values = problem.table[:, -1] if problem.table is not None else problem.coverage
         if values is not None and values.size and problem.budgets.size:
@@ -205,7 +222,7 @@ class Search:
             if self.primal.value > 0 and self.bound - self.primal.value <= gap * self.bound:
                 return "finished"
             node: Node | None = heapq.heappop(self._open)[2]
-            while node is not None and node.bound > self.floor:
+            while node is not None and node.dual > self.floor:
                 self._current = node  # counts for the bound until it is closed or its parts take its place
                 if node_limit is not None and self.nodes >= node_limit:
                     return "nodes"
@@ -242,7 +259,7 @@ class Search:
                 return ()
             if node.depth == 0 and node.bound - self.primal.value > _LARGE_GAP * node.bound:
                 self.primal.exchange(self.expired)
-                if node.bound <= self.floor or not self._cover(node):
+                if not self._cover(node):
                     return ()
             if node.space is None:
                 return self._split_pairs(node)
@@ -278,7 +295,8 @@ class Search:
         )
 
     def _close(self, node: Node) -> bool:
-        node.bound, node.space = self.floor, None
+        node.bound = node.dual = self.floor
+        node.space = None
         return False
 
     def _price(self, node: Node) -> bool:
@@ -297,10 +315,11 @@ class Search:
             limit=limit,
             expired=self.expired,
         )
-        node.bound, node.prices = min(node.bound, bound), prices
+        node.lower(bound)
+        node.prices = prices
         self.evaluations += pricing.evaluations
         node.steps.append(("prices", prices))
-        if node.bound <= self.floor:
+        if node.dual <= self.floor:
             return self._close(node)
         total = pricing.bound(prices)
         return self._reduce(node, pricing.through(total) > self.floor)
@@ -348,7 +367,7 @@ class Search:
             point.weights,
         )
         node.steps.append(("coverage", point.multipliers, None if point.exact else point.prices[dual.owner]))
-        if node.bound <= self.floor:
+        if node.dual <= self.floor:
             return self._close(node)
         losses = dual.losses(point)
         if node.space is not None:
@@ -391,9 +410,10 @@ class Search:
             start, floor=self.floor, target=self.primal.value, rounds=limit, visit=visit, expired=self.expired
         )
         self.rounds += point.rounds
-        node.bound, node.joint, node.weights = min(node.bound, point.bound), point.multipliers, point.weights
+        node.lower(point.bound)
+        node.joint, node.weights = point.multipliers, point.weights
         node.steps.append(("joint", point.multipliers))
-        if node.bound <= self.floor:
+        if node.dual <= self.floor:
             return self._close(node)
         return self._reduce(node, dual.state_bounds(point) > self.floor)
 
@@ -431,12 +451,11 @@ class Search:
             mask = self.problem.to_mask(found.holders)
             self.primal.offer(mask)
             self.primal.improve(mask)
-        node.bound = min(node.bound, max(found.bound, self.floor))
-        if found.exhaustive:
+        if found.exhaustive or found.bound <= self.floor:
             node.steps.append(("enumerate", found.order, prices, multipliers))
-        if found.exhaustive or node.bound <= self.floor:
             self._close(node)
             return None
+        node.bound = min(node.bound, found.bound)
         return found
 
     def _split_states(self, node: Node) -> tuple[Node, ...]:

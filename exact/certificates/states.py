@@ -60,7 +60,10 @@ class _Replay:
         self.budgets = [min(k, n) for k in data.budgets]
         # the data are over a multiple of the certificate's denominator
         unit = data.denominator // denominator * quantum
-        tables = data.local, data.coverage, data.saving
+        # what a worker that can hold nothing would give is never counted
+        able = np.array(self.budgets) > 0
+        local, saving = ((a.T * able).T if a.size else a for a in (data.local, data.saving))
+        tables = local, data.coverage, saving
         rounded = [(2 * a + unit) // (2 * unit) for a in tables]
         excess = [np.maximum(a - r * unit, 0) for a, r in zip(tables, rounded, strict=True)]
         # a chunk's term exceeds its rounded one by no more than all its numbers do together, and of the savings of
@@ -104,7 +107,19 @@ class _Replay:
         """The branch without the states whose bound is at most the floor; None when it is closed."""
         assert branch.states is not None
         states = branch.states.reduced(self.parent, [b > self.floor for b in bounds])
-        return None if states is None else replace(branch, states=states)
+        return self.left(states, branch.classes)
+
+    def left(self, states: States | None, classes: tuple[tuple[int, ...], ...]) -> Branch | None:
+        """A branch of these states; None when there are none, when the chunks with one state left overrun a budget,
+        or when all have one and the only plan is worth no more than the floor."""
+        if states is None:
+            return None
+        only = np.array([masks[0] for masks in states.masks if masks.size == 1], np.int64)
+        if any(int((only >> m & 1).sum()) > budget for m, budget in enumerate(self.budgets)):
+            return None
+        if only.size == len(states.masks) and sum(int(v[0]) for v in states.values) <= self.floor:
+            return None
+        return Branch(states, classes)
 
     def by_prices(self, branch: Branch, prices: list[int]) -> Branch | None:
         """Holder-set bound at prices λ: Σ_m λ_m·k_m + the best states when every holder pays."""
@@ -137,10 +152,11 @@ class _Replay:
         )
 
     def by_coverage(self, branch: Branch, multipliers: list[int], prices: list[int] | None) -> Branch | None:
-        """Coverage bound at μ: Σ_b (Δ(b) − μ_b)⁺ + what each worker makes of a_m + μ, less what a state loses."""
+        """Coverage bound at μ, at most Δ: Σ_b (Δ(b) − μ_b) + what each worker makes of a_m + μ, less a state's losses."""
         if self.pairwise:
             raise Malformed("a coverage step belongs to a requester-side instance")
         n = len(self.parent)
+        multipliers = [min(mu, int(delta)) for mu, delta in zip(multipliers, self.coverage, strict=True)]
         total, losses = 0, []
         for m in range(self.workers):
             profit = [int(a) + mu for a, mu in zip(self.local[m], multipliers, strict=True)]
@@ -157,8 +173,6 @@ class _Replay:
             total += best
             losses.append((entry, leave))
         spread = [int(d) - mu for d, mu in zip(self.coverage, multipliers, strict=True)]
-        if min(spread, default=0) < 0 or min(multipliers, default=0) < 0:
-            raise Malformed("a coverage multiplier is not between 0 and Δ")
         if branch.states is not None:
             # where no state has a holder the chunk adds nothing
             spread = [s if masks.any() else 0 for s, masks in zip(spread, branch.states.masks, strict=True)]
@@ -203,8 +217,7 @@ class _Replay:
             (here & group == 0, branch.classes),
         ):
             everything[chunk] = keep
-            left = states.reduced(self.parent, everything)
-            result.append(None if left is None else Branch(left, tuple(classes)))
+            result.append(self.left(states.reduced(self.parent, everything), tuple(classes)))
         return result[0], result[1]
 
 

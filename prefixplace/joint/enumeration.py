@@ -303,6 +303,7 @@ def spread_prices(pricing: Pricing, prices: Ints, classes: Ints, bound: int, flo
     """
     result = [prices]
     room = max(bound - floor, 1)
+    highest = int(pricing.space.value.max(initial=0))  # dearer than any chunk is worth makes no difference
     for c in range(int(classes[-1]) + 1 if classes.size else 0):
         members = classes == c
         level = int(prices[members][0])
@@ -310,7 +311,7 @@ def spread_prices(pricing: Pricing, prices: Ints, classes: Ints, bound: int, flo
             step, chosen = max(level // 1024, 1), None
             while step < 4 * max(level, 1):
                 trial = prices.copy()
-                trial[members] = max(level + sign * step, 0)
+                trial[members] = min(max(level + sign * step, 0), highest)
                 if pricing.bound(trial) - bound > room:
                     break
                 chosen = trial
