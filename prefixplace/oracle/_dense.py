@@ -9,7 +9,7 @@ work in the nearest cache and the memory small:
 * *Blocks of the budget axis.* A block of columns runs over all nodes with its rows in L1/L2. Between blocks
   only one column is needed: D[·, last column of the block before].
 * *Traceback by recomputation.* Only these boundary columns are kept (8·n·k/B bytes). Going back, the block
-  that the path is in is computed again, this time with one decision bit per cell (n·B/8 bytes).
+  that the path is in is computed again, this time with one decision bit per cell.
 
 Cells that no path can use are left out: a row i is saturated beyond j = n − i (its value is that without a
 budget), and columns below k − i cannot be reached.
@@ -28,6 +28,7 @@ from numba.extending import intrinsic
 __all__ = ["block_columns", "dense_mask", "dense_path", "dense_value", "heavy_last", "row_slots"]
 
 PAD = 8  # words before a row: the last one holds the boundary column, all of them keep rows on cache lines
+BIT_WORDS = 1 << 23  # 64 MB of decisions
 LANES = 64  # columns of one vector step, and decision bits of one word
 
 
@@ -151,9 +152,9 @@ def row_slots(end):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def block_columns(n, k):  # type: ignore[no-untyped-def]
-    """Columns per block, a multiple of 64: 512 to stay near L1, up to 2048 if all edges would pass 0.4 GB."""
+    """Columns per block, a multiple of 64: 512 to stay near L1, up to 2048 if all edges would pass 0.45 GB."""
     block = 512
-    while block < 2048 and 8.0 * n * k / block > 4e8:
+    while block < 2048 and 8.0 * n * k / block > 4.5e8:
         block += 256
     return max(LANES, min(block, (k + LANES - 1) // LANES * LANES))
 
@@ -192,18 +193,18 @@ def _fill_saturated(rows, stride, slot, end, parent, best, last):  # type: ignor
 def _sweep(rows, stride, slot, end, profit, edge, first, last, columns, next_edge, bits):  # type: ignore[no-untyped-def]
     """Rows last … first of one block of columns, backwards.
 
-    `edge` is the column before the block. The last column of the block goes to `next_edge`, the decisions to
-    word ``bits[i, t // 64]``, either only when the array given is not empty.
+    `edge` is the column before the block. The last column of the block goes to `next_edge` if that is not empty,
+    the decisions of the rows from `first` on to words ``bits[i − first, t // 64]`` as far as there is room.
     """
-    keep_edge, keep_bits = next_edge.size > 0, bits.size > 0
+    keep_edge, stop_bits = next_edge.size > 0, first + bits.shape[0]
     for i in range(last, first - 1, -1):
         dst = slot[i] * stride + PAD
         skip = slot[end[i]] * stride + PAD
         take = slot[i + 1] * stride + PAD - 1
         p = profit[i]
-        if keep_bits:
+        if i < stop_bits:
             for t in range(0, columns, LANES):
-                bits[i, t // LANES] = _step(rows, dst + t, skip + t, take + t, p)
+                bits[i - first, t // LANES] = _step(rows, dst + t, skip + t, take + t, p)
         else:
             for t in range(0, columns, LANES):
                 _step(rows, dst + t, skip + t, take + t, p)
@@ -267,7 +268,7 @@ def dense_value(end, slot, count, parent, profit, k):  # type: ignore[no-untyped
 
 
 @njit(cache=True, nogil=True)
-def dense_path(end, slot, count, parent, profit, k):  # type: ignore[no-untyped-def]
+def dense_path(end, slot, count, parent, profit, k, bit_words=BIT_WORDS):  # type: ignore[no-untyped-def]
     """Best closed set of at most k nodes, by the blocked dynamic program.
 
     Parameters
@@ -280,6 +281,8 @@ def dense_path(end, slot, count, parent, profit, k):  # type: ignore[no-untyped-
         For int64 the sum of absolute values must stay below 2⁶³; the arithmetic is then exact.
     k : int
         Budget, 0 ≤ k ≤ n.
+    bit_words : int
+        Words of 64 decisions that may be kept at a time.
 
     Returns
     -------
@@ -290,7 +293,7 @@ def dense_path(end, slot, count, parent, profit, k):  # type: ignore[no-untyped-
 
     Notes
     -----
-    O(n·k) time, 8·n·⌈k/B⌉ + n·B/8 bytes for blocks of B columns (:func:`block_columns`).
+    O(n·k) time, 8·n·⌈k/B⌉ bytes for blocks of B columns (:func:`block_columns`) and at most 64 MB.
     """
     n = end.size
     mask = np.zeros(n, np.bool_)
@@ -303,21 +306,25 @@ def dense_path(end, slot, count, parent, profit, k):  # type: ignore[no-untyped-
     rows = _aligned_rows(count, stride, profit)
     best = _unlimited(end, profit)
     edges = np.zeros((blocks, n + 1), profit.dtype)
-    bits = np.empty((n, block // LANES), np.uint64)
+    # where the path leaves the rows whose decisions are kept, the block is computed again from there
+    bits = np.empty((max(1, min(n, bit_words * LANES // block)), block // LANES), np.uint64)
+    start = 0
     cells += _forward(rows, stride, end, slot, parent, profit, k, best, edges, bits)
     i, j, c = 0, k, blocks - 1
     while i < n and j > 0:
-        if j <= c * block:  # the path goes on in an earlier block: compute it again, for its decisions
-            c = (j - 1) // block
+        last = n - 1 - c * block
+        if j <= c * block or (i <= last and i - start >= bits.shape[0]):
+            # the path goes on in an earlier block or beyond the rows kept: compute that part for its decisions
+            c, start = (j - 1) // block, i
             last = n - 1 - c * block
             _fill_saturated(rows, stride, slot, end, parent, best, last)
             _sweep(rows, stride, slot, end, profit, edges[c], i, last, block, edges[c, :0], bits)
             cells += max(0, last - i + 1) * block
-        if i > n - 1 - c * block:
+        if i > last:
             takes = profit[i] + best[i + 1] > best[end[i]]
         else:
             t = j - 1 - c * block
-            takes = (bits[i, t // LANES] >> np.uint64(t % LANES)) & np.uint64(1) != 0
+            takes = (bits[i - start, t // LANES] >> np.uint64(t % LANES)) & np.uint64(1) != 0
         if takes:
             mask[i] = True
             i += 1

@@ -159,15 +159,15 @@ def _keep_outside(end, profit, node, m, takes, place, to_end, to_profit, to_node
 
 
 @njit(cache=True, nogil=True)
-def _pivot(low, high, inside, m, k, total, step):  # type: ignore[no-untyped-def]
+def _pivot(low, high, inside, m, k, total, by_mean):  # type: ignore[no-untyped-def]
     """Next price to try, low < price < high, for m undecided nodes of profit `total` and `inside` decided ones.
 
-    Every third step is the mean profit of the undecided nodes, where taking all and taking none of them tie: either
-    a part of them beats both there, or that price is the answer. So the search ends whatever the data. The other
-    steps read the sizes of the closures as exponential in the price.
+    `by_mean` asks for the mean profit of the undecided nodes, where taking all and taking none of them tie: either
+    a part of them beats both there, or that price is the answer. So with it now and then the search ends whatever
+    the data. Otherwise the sizes of the closures are read as exponential in the price.
     """
     mean = -((-total) // m)
-    if step % 3 == 2:
+    if by_mean:
         price = mean
     else:
         if inside > 0:
@@ -192,14 +192,20 @@ def _narrow(  # type: ignore[no-untyped-def]
         high = max(high, profit[i])
         to_node[i] = i
     low = np.int64(0)
-    inside, work, step = 0, 0, 0
+    inside, work, step, reach, stuck = 0, 0, 0, first >> 3, False
     here_end, here_profit = end, profit  # the given forest first, later the copy in to_end, to_profit
     while inside < k and high - low > 1:
-        price = _pivot(low, high, inside, m, k, total, step)
-        if step == 0 and low < first < high:
+        if work == 0 and 0 < first < high:
             price = first
-        step += 1
+        elif low == 0 and inside > 0 and high > reach > 0 and not stuck:
+            # from the guess downwards in growing steps: near it, no model is needed
+            price = high - reach
+            reach *= 2
+        else:
+            price = _pivot(low, high, inside, m, k, total, stuck or step % 3 == 2)
+            step += 1
         work += m
+        before = m
         count = np.int64(_sized_pass(here_end, here_profit, m, price, best, size, takes))
         value = best[0] + price * count
         if inside + count > k:
@@ -213,6 +219,7 @@ def _narrow(  # type: ignore[no-untyped-def]
             )
             inside += count
             total -= value
+        stuck = m == before
         here_end, here_profit = to_end, to_profit
     if inside == k:
         m = 0

@@ -54,7 +54,7 @@ def dense_closed_set(tree: PrefixTree, profit: NDArray[Any], budget: int) -> NDA
     """Mask of a best closed set of at most `budget` nodes by the dense program alone: the yardstick.
 
     `profit` is int64 (exact while Σ|p| < 2⁶³) or float64 and is not checked; a budget above n counts as n. O(n·k)
-    time, several cells per nanosecond; 8·n·⌈k/B⌉ + n·B/8 bytes for blocks of B columns.
+    time, several cells per nanosecond; 8·n·⌈k/B⌉ bytes for blocks of B columns and at most 64 MB.
     """
     from prefixplace.oracle._dense import dense_mask
 

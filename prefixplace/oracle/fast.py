@@ -30,7 +30,9 @@ __all__ = ["GridAnswer", "GridSolver"]
 Demands = tuple[tuple[int, int], ...]
 
 ABOVE_LIMIT, TOO_LARGE = -1, -2  # answers of a core
-NODE_CELLS = 100  # dense cells in the time that one branch takes per node of the tree
+STAGE_CELLS = 100  # cells per node for a core before branching is tried
+BRANCH_CELLS = 400  # dense cells in the time that one branch takes per node of the tree
+FEWEST_BRANCHES = 4  # branching with less is not begun
 
 
 @dataclass(frozen=True)
@@ -77,24 +79,31 @@ class GridSolver:
         self.ws.demanded[:] = 0
         self.ws.mask[:] = False
         root = self._relax(warm)
+        return GridAnswer(self._close(root), root.price, root.bound, self.value)
+
+    def _close(self, root: Relaxation) -> str:
+        """Close the gap of the root by the means that does; its set is then in ``workspace.mask``."""
+        share = self.parameters.branch_share * self.budget
+        most = min(self.parameters.most_branches, int(share / BRANCH_CELLS))
         proof = "multiplier"
         if not self._closed(root):
             proof = "core"
-            if not self._core(root, self._stage_cells(root)):
+            size = self._core(root, self.parameters.first_core, STAGE_CELLS * root.m)
+            if size > 0 and most >= FEWEST_BRANCHES:
                 proof = "branch"
-                most = min(
-                    self.parameters.most_branches, int(self.parameters.branch_share * budget / NODE_CELLS)
-                )
-                if not self._branch(root, most):
+                if self._branch(root, most):
+                    size = 0
+                else:
                     self._spread()
                     self.ws.demanded[:] = 0
                     root = self._relax(root.price)
-                    proof = "core"
-                    if not self._core(root, self.cells):
-                        proof = "dense"
-                        self._dense(root)
+            if size > 0:
+                proof = "core"
+                if self._core(root, size, self.cells) > 0:
+                    proof = "dense"
+                    self._dense(root)
         self._spread()
-        return GridAnswer(proof, root.price, root.bound, self.value)
+        return proof
 
     def bound(self, budget: int, warm: int = 0) -> tuple[int, int]:
         """``(λ, bound)`` for ``workspace.grid``, with the losses in (out) of all n nodes in ``losses`` (``worth``)."""
@@ -109,10 +118,6 @@ class GridSolver:
 
     def _closed(self, r: Relaxation) -> bool:
         return r.bound - self.value < self.unit
-
-    def _stage_cells(self, r: Relaxation) -> float:
-        """Cells for a core before branching is tried: about the time of one branch."""
-        return float(NODE_CELLS * r.m)
 
     def _relax(self, warm: int) -> Relaxation:
         """Multiplier, bound and a feasible set under the demands in the workspace."""
@@ -159,34 +164,33 @@ class GridSolver:
             _search.spread(self.kept, ws.kept, self.node, ws.demanded, ws.mask)
             self.kept = -1
 
-    def _core(self, r: Relaxation, cells: float) -> bool:
-        """Whether growing cores settle the branch, finding its best set or showing that the incumbent is as good.
+    def _core(self, r: Relaxation, size: int, cells: float) -> int:
+        """Settle a branch by growing cores, finding its best set or showing that the incumbent is as good.
 
-        Gives up when the next core would pass `cells`.
+        The first core has `size` doubtful nodes. Returns 0, or the size of the core that would pass `cells`.
         """
         ws = self.ws
         gap = r.bound - self.value - self.unit  # a better set loses at most this
         if gap < 0:
-            return True
+            return 0
         doubtful = _core.doubtful_losses(
             self.end, self.profit, r.m, r.price, ws.best, gap, ws.stack_end, ws.stack_loss, ws.losses
         )
         cells = min(cells, self.cells)
-        target = self.parameters.first_core
         while True:
-            last = doubtful <= 2 * target
-            limit = gap if last else min(gap, int(_core.kth_smallest(ws.losses, doubtful, target)))
+            last = doubtful <= 2 * size
+            limit = gap if last else min(gap, int(_core.kth_smallest(ws.losses, doubtful, size)))
             loss, used = self._core_loss(r, limit, cells)
             cells -= used
             self.cells -= used
             if loss >= 0:
                 self._keep(r.m, r.bound - loss)
-                return True
+                return 0
             if loss == TOO_LARGE:
-                return False
+                return size
             if last or limit == gap:
-                return True
-            target = math.ceil(target * self.parameters.core_growth)
+                return 0
+            size = math.ceil(size * self.parameters.core_growth)
 
     def _core_loss(self, r: Relaxation, limit: int, cells: float) -> tuple[int, float]:
         """Least loss within `limit`, its set left in ``base``; ABOVE_LIMIT or TOO_LARGE. And the cells computed."""
@@ -245,8 +249,6 @@ class GridSolver:
             v = _search.branching_node(ws.rest_end, r.rest, ws.rest_node, r.left)
             heapq.heappush(pending, (-r.bound, count, r.price, int(self.node[v]), demands))
 
-        if most < 2:
-            return False
         push(root, ())
         first_gap = root.bound - self.value
         while pending:
@@ -260,7 +262,7 @@ class GridSolver:
                 count += 1
                 self._demand((*demands, (v, side)))
                 r = self._relax(price)
-                if not self._closed(r) and not self._core(r, self._stage_cells(r)):
+                if self._core(r, self.parameters.first_core, STAGE_CELLS * r.m) > 0:
                     push(r, (*demands, (v, side)))
         return True
 

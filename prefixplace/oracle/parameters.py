@@ -36,7 +36,7 @@ class OracleParameters:
     first_core: int = 500
     core_growth: float = 6.0
     core_share: float = 0.15
-    branch_share: float = 0.1
+    branch_share: float = 0.4
     most_branches: int = 24
 
     def __post_init__(self) -> None:
