@@ -158,7 +158,9 @@ class Run:
         try:
             callback(what)
         except Exception as error:
-            self.callback_error = error  # a mistake of the caller, not of the solver: it must come out
+            self.callback_error = (
+                self.callback_error or error
+            )  # a mistake of the caller, not of the solver: it must come out
             raise
 
 

@@ -20,6 +20,8 @@ __all__ = ["FORMATS", "read_solution", "write_model"]
 
 FORMATS = ("mps", "lp")
 
+_VALUE = re.compile(r"\b(x_\d+_\d+)(?:[ \t=]+|\"[^\n>]*?\bvalue=\")([-+]?[\d.]+(?:[eE][-+]?\d+)?)")
+
 _LINE = 16  # terms per line of an LP file, well below the 510 characters that readers must accept
 
 
@@ -70,8 +72,8 @@ def read_solution(
 ) -> Placement:
     """The placement in a solution file of a model that :func:`write_model` wrote with the same `formulation`.
 
-    Any text is read that has on one line a name ``x_worker_chunk`` and, as the next number after it, a value: the
-    solution files of HiGHS, CBC, SCIP, Gurobi, CPLEX and GLPK all do. Names that are missing are 0.
+    Any text is read in which a name ``x_worker_chunk`` is followed by its value, as the next word or as the attribute
+    ``value="…"``: the solution files of HiGHS, CBC, SCIP, Gurobi and CPLEX. Names that are missing are 0.
 
     Raises
     ------
@@ -87,9 +89,7 @@ def read_solution(
     number = {name: i for i, name in enumerate(_names(problem))}
     solution = np.zeros(problem.num_variables)
     found = 0
-    for name, value in re.findall(
-        r"\b(x_\d+_\d+)\b[\s\"=]*(?:value=\")?([-+]?[\d.]+(?:[eE][-+]?\d+)?)", text
-    ):
+    for name, value in _VALUE.findall(text):
         if name not in number:
             raise InputError(f"{file}: {name} is no variable of this instance")
         solution[number[name]] = float(value)

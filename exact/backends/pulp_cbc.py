@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
@@ -49,13 +50,10 @@ class PulpCbc(CompactBackend):
         found = pulp_availability(self.hint)
         if not found.usable:
             return found
-        from pulp.apis.coin_api import PULP_CBC_CMD
-
-        path = Path(PULP_CBC_CMD.pulp_cbc_path)
-        if not path.is_file():
-            return Availability(
-                False, f"{found.reason} bundles no CBC for this platform", "use highs or cp-sat"
-            )
+        package = find_spec("pulp")  # found, not imported
+        folders = [] if package is None else package.submodule_search_locations or []
+        if not any(any(Path(folder, "solverdir", "cbc").rglob("cbc*")) for folder in folders):
+            return Availability(False, f"{found.reason} comes without CBC", self.hint)
         return found
 
     def optimise(

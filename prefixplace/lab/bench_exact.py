@@ -19,7 +19,7 @@ import numpy as np
 from prefixplace.errors import InputError
 from prefixplace.files import read_instance
 from prefixplace.instance import Instance
-from prefixplace.result import OPTIMALITY_TOLERANCE, Result, relative_gap
+from prefixplace.result import OPTIMALITY_TOLERANCE, package_versions, relative_gap
 from prefixplace.stopping import Budget
 
 if TYPE_CHECKING:
@@ -269,8 +269,6 @@ def run(
             if progress is not None:
                 progress(f"{group}: {instance.name}, {name}")
             runs.append(_one(group, instance, name, seconds, threads))
-    from prefixplace.result import package_versions
-
     versions = package_versions(*sorted({p for name in names for p in exact.BACKENDS[name].packages}))
     return ExactBenchmark(mode, seconds, threads, _machine(), versions, runs)
 
@@ -293,15 +291,12 @@ def _instances(
 def _one(group: str, instance: Instance, name: str, seconds: float, threads: int) -> Run:
     import exact
 
-    try:
-        result: Result | None = exact.solve(instance, name, budget=Budget(seconds=seconds), threads=threads)
-    except InputError as error:
-        result, message = None, str(error)
-    else:
-        message = result.log[-1] if result.stop_reason in ("error", "unavailable") and result.log else ""
     shape = (group, instance.name, instance.num_chunks, instance.num_workers, name)
-    if result is None:
-        return Run(*shape, None, None, None, "none", "refused", 0.0, None, message)
+    try:
+        result = exact.solve(instance, name, budget=Budget(seconds=seconds), threads=threads)
+    except InputError as error:  # a back-end that refuses the instance
+        return Run(*shape, None, None, None, "none", "refused", 0.0, None, str(error))
+    message = result.log[-1] if result.stop_reason in ("error", "unavailable") and result.log else ""
     early = [p.bound for p in result.trace if p.bound is not None and p.seconds <= BOUND_AT]
     bound_at = result.bound if result.seconds <= BOUND_AT else (early[-1] if early else None)
     return Run(

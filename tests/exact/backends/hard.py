@@ -42,8 +42,8 @@ def tiny() -> pp.Instance:
     )
 
 
-def medium(seed: int = 5, n: int = 60, workers: int = 3) -> pp.Instance:
-    """A random forest with a small LP gap: a back-end needs more than its presolve, and less than a second."""
+def medium(seed: int = 5, n: int = 30, workers: int = 2) -> pp.Instance:
+    """A random forest with an LP gap: every back-end needs more than its presolve, and less than a second."""
     rng = np.random.default_rng(seed)
     parents = [-1 if i < 6 else int(rng.integers(max(0, i - 12), i)) for i in range(n)]
     return pp.Instance.from_values(

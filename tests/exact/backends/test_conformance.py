@@ -76,7 +76,7 @@ def test_shared_cases(backend: str, case: str) -> None:
     if case in SLOW_PROOFS:
         # the proof takes seconds to minutes: here only that no claim is false, the table of docs/exact.md has the rest
         start = pp.solve(instance).placement
-        result = exact.solve(instance, backend, budget=pp.Budget(seconds=2), start=start)
+        result = exact.solve(instance, backend, budget=pp.Budget(seconds=1), start=start)
         assert result.bound is None or result.bound >= known * (1 - 1e-9)
         assert result.value is not None
         assert result.value <= known * (1 + 1e-9)
@@ -110,9 +110,12 @@ def edge_cases() -> dict[str, tuple[pp.Instance, float]]:
         "one-node": (make(one, local=[[0.1]], coverage=[0.2], budgets=[1]), 0.1 + 0.2),
         "empty-forest": (make(empty, local=np.zeros((2, 0)), coverage=[], budgets=[3, 0]), 0.0),
         "all-zero": (make(tree, local=0 * three, coverage=0 * three[0], budgets=[2, 2]), 0.0),
-        "tiny-values": (make(tree, local=1e-6 * three, coverage=1e-6 * three[0], budgets=[2, 2]), 16e-6),
-        "huge-values": (make(tree, local=1e9 * three, coverage=1e9 * three[0], budgets=[2, 2]), 16e9),
-        "from-1e-6-to-1e9": (make(tree, local=[scale, scale], coverage=0 * scale, budgets=[2, 2]), 2e9 + 2e3),
+        "tiny-values": (make(tree, local=1e-6 * three, coverage=1e-6 * three[0], budgets=[2, 2]), 17e-6),
+        "huge-values": (make(tree, local=1e9 * three, coverage=1e9 * three[0], budgets=[2, 2]), 17e9),
+        "from-1e-6-to-1e9": (
+            make(tree, local=[scale, scale], coverage=0 * scale, budgets=[2, 2]),
+            2e9 + 2e-6,
+        ),
     }
 
 
@@ -148,7 +151,7 @@ def test_time_limit_zero_keeps_the_start(backend: str) -> None:
     assert result.placement == start
 
 
-@pytest.mark.parametrize("seconds", [1e-3, 0.05, 1.0])
+@pytest.mark.parametrize("seconds", [1e-3, 0.5])
 def test_time_limits_never_give_a_false_proof(backend: str, seconds: float) -> None:
     result = exact.solve(hard.parity_blocked(), backend, budget=pp.Budget(seconds=seconds))
     if result.status != "optimal":
@@ -173,7 +176,7 @@ def test_gap_limit_is_no_proof(backend: str) -> None:
 def test_node_limit(backend: str) -> None:
     if not exact.BACKENDS[backend].counts_nodes:
         pytest.skip(f"{backend} counts no nodes")
-    result = exact.solve(hard.parity_blocked(), backend, budget=pp.Budget(nodes=1, seconds=60))
+    result = exact.solve(hard.parity_blocked(), backend, budget=pp.Budget(nodes=1, seconds=4))
     assert result.stop_reason in ("nodes", "time") or result.status == "optimal"
     assert result.counters["nodes"] <= 2
     assert result.bound is None or result.bound >= hard.PARITY_BLOCKED_OPTIMUM
