@@ -15,7 +15,7 @@ from exact.interruptible import Interruptible
 from prefixplace.errors import InputError
 from prefixplace.result import StopReason
 
-__all__ = ["CpSat", "CpSatParams", "whole_numbers"]
+__all__ = ["CpSat", "CpSatParams", "cp_sat_model", "whole_numbers"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class CpSat(CompactBackend):
             f"objective multiplied by {scale:g} and rounded up: bounds are at most {excess:.3g} ms too high"
         )
         with building():
-            model, variables = _model(problem, coefficients)
+            model, variables = cp_sat_model(problem, coefficients)
         if start is not None:
             for variable, value in zip(variables, start.tolist(), strict=True):
                 model.add_hint(variable, int(value))
@@ -138,7 +138,7 @@ def whole_numbers(cost: NDArray[np.float64], digits: int) -> tuple[NDArray[np.in
     return rounded.astype(np.int64), scale, float((rounded / scale - cost).sum())
 
 
-def _model(problem: CompactProblem, coefficients: NDArray[np.int64]) -> tuple[Any, list[Any]]:
+def cp_sat_model(problem: CompactProblem, coefficients: NDArray[np.int64]) -> tuple[Any, list[Any]]:
     """The compact programme in clauses, and its variables in the order of a solution vector."""
     from ortools.sat.python import cp_model
 
@@ -178,7 +178,7 @@ def _model(problem: CompactProblem, coefficients: NDArray[np.int64]) -> tuple[An
 def _stop_reason(status: str, run: Run) -> StopReason:
     if status == "OPTIMAL":  # said at a gap limit too
         return "finished"
-    if status in ("FEASIBLE", "UNKNOWN") and run.clock.remaining == 0.0:
-        return "time"
+    if status in ("FEASIBLE", "UNKNOWN") and run.budget.seconds is not None:
+        return "time"  # the only limit that it was given, and it stops a little before
     run.say(f"CP-SAT ended with {status}")
     return "error"

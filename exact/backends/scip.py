@@ -15,7 +15,7 @@ from exact.compact import CompactProblem, compact_sets
 from prefixplace.errors import InputError
 from prefixplace.result import StopReason
 
-__all__ = ["Scip"]
+__all__ = ["Scip", "mathopt_model"]
 
 _ACCEPTED = re.compile(r"[1-9]\d*/\d+ feasible solution given by solution candidate storage")
 
@@ -38,7 +38,7 @@ class Scip(CompactBackend):
 
         scale = problem.objective_scale
         with building():
-            model, variables = _model(problem, scale)
+            model, variables = mathopt_model(problem, scale)
         hints = []
         if start is not None:
             hints = [mathopt.SolutionHint(variable_values=dict(zip(variables, start.tolist(), strict=True)))]
@@ -99,7 +99,7 @@ def _parameters(run: Run, params: CompactParams) -> Any:
     return parameters
 
 
-def _model(problem: CompactProblem, scale: float) -> tuple[Any, list[Any]]:
+def mathopt_model(problem: CompactProblem, scale: float) -> tuple[Any, list[Any]]:
     """The compact programme in MathOpt, and its variables in the order of a solution vector."""
     from ortools.math_opt.python import mathopt
 

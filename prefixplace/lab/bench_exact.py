@@ -19,11 +19,13 @@ import numpy as np
 from prefixplace.errors import InputError
 from prefixplace.files import read_instance
 from prefixplace.instance import Instance
+from prefixplace.lab.bench_building import Building, measure
 from prefixplace.result import OPTIMALITY_TOLERANCE, package_versions, relative_gap
 from prefixplace.stopping import Budget
 
 if TYPE_CHECKING:
     from rich.console import Group
+    from rich.table import Table
 
 __all__ = ["GROUPS", "SHIFT", "ExactBenchmark", "Run", "run"]
 
@@ -103,6 +105,7 @@ class ExactBenchmark:
     machine: dict[str, str]
     versions: dict[str, str]
     runs: list[Run]
+    building: list[Building]
 
     def best(self) -> dict[tuple[str, str], float]:
         """The best value that anybody found, per (group, instance)."""
@@ -176,6 +179,7 @@ class ExactBenchmark:
             "summary": self.summary(),
             "disagreements": self.disagreements(),
             "runs": [asdict(one) for one in self.runs],
+            "building": [asdict(one) for one in self.building],
         }
 
     def tables(self) -> Group:
@@ -215,7 +219,21 @@ class ExactBenchmark:
             )
             table.add_row("" if before == row["group"] else row["group"], row["backend"], *cells)
             before = row["group"]
-        return Group(table, *(Text(line, style="red") for line in self.disagreements()))
+        parts = [table, *self._building_table()]
+        return Group(*parts, *(Text(line, style="red") for line in self.disagreements()))
+
+    def _building_table(self) -> Iterator[Table]:
+        from rich.table import Table
+
+        if not self.building:
+            return
+        title = f"Building the compact programme with n·M = {self.building[0].placements:,}"
+        table = Table(title=title, title_justify="left")
+        for head in ("by", "variables", "seconds", "peak memory, MB"):
+            table.add_column(head, justify="left" if head == "by" else "right")
+        for one in self.building:
+            table.add_row(one.builder, f"{one.variables:,}", f"{one.seconds:.2f}", f"{one.megabytes:,.0f}")
+        yield table
 
 
 def run(
@@ -226,6 +244,7 @@ def run(
     folder: Path | None = None,
     seconds: float = 60.0,
     threads: int = 1,
+    building: bool = True,
     progress: Callable[[str], None] | None = None,
 ) -> ExactBenchmark:
     """Solve every instance of every group by every back-end.
@@ -243,6 +262,8 @@ def run(
     seconds : float
         Time limit of one run; the model's building is inside it, the import of a solver is not.
     threads : int
+    building : bool
+        Also measure how long the programme with n·M = 240,000 takes to build.
     progress : callable, optional
         Called with a line before each run.
 
@@ -270,7 +291,8 @@ def run(
                 progress(f"{group}: {instance.name}, {name}")
             runs.append(_one(group, instance, name, seconds, threads))
     versions = package_versions(*sorted({p for name in names for p in exact.BACKENDS[name].packages}))
-    return ExactBenchmark(mode, seconds, threads, _machine(), versions, runs)
+    built = list(measure()) if building else []
+    return ExactBenchmark(mode, seconds, threads, _machine(), versions, runs, built)
 
 
 def _instances(

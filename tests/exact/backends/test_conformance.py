@@ -15,6 +15,7 @@ from hypothesis import given, settings
 
 import exact
 import prefixplace as pp
+from exact.backends.brute_force import BruteForceParams
 from tests.brute import optimum, random_instance
 from tests.exact.backends import hard
 from tests.shared import case_names, expected_values, shared_dir
@@ -317,8 +318,10 @@ def closed_sets_of(instance: pp.Instance, budget: int) -> list[np.ndarray]:
 
 
 def test_enumeration_refuses_what_is_too_large() -> None:
-    with pytest.raises(pp.InputError, match="placements"):
-        exact.solve(hard.medium(), OWN_TRUTH)
+    with pytest.raises(
+        pp.InputError, match=r"it has 1\.0e\+02 placements, and enumeration stops at 9\.9e\+01"
+    ):
+        exact.solve(EDGES["budgets-above-n"][0], OWN_TRUTH, params=BruteForceParams(largest=99))
     with pytest.raises(pp.InputError, match="62"):
         exact.solve(hard.parity_blocked(), OWN_TRUTH)
 
