@@ -133,6 +133,10 @@ class Node:
 
 
 _PROMISING = 0.5  # share of chunks with labels left out up to which ten times as many may prove
+_MANY_CLASSES = 10  # of workers: with more, the price vectors of an enumeration cost more than they save
+_PRICE_WORK = 50_000_000  # pairs of states compared in all evaluations of one descent on prices
+_JOINT_CELLS = 300_000  # table cells up to which the joint dual gets all its rounds
+_MOST_EXCHANGE = 20_000  # pairs of workers × chunks that an exchange may cost
 _LARGE_GAP = 1e-3  # above it the incumbent is worth the effort of pair exchange
 
 
@@ -257,7 +261,12 @@ class Search:
         if self._covers_first(node):
             if not self._cover(node):
                 return ()
-            if node.depth == 0 and node.bound - self.primal.value > _LARGE_GAP * node.bound:
+            pairs = self.problem.workers.size ** 2 // 2
+            if (
+                node.depth == 0
+                and node.bound - self.primal.value > _LARGE_GAP * node.bound
+                and pairs * self.problem.instance.num_chunks <= _MOST_EXCHANGE
+            ):
                 self.primal.exchange(self.expired)
                 if not self._cover(node):
                     return ()
@@ -273,6 +282,9 @@ class Search:
                 break
             if node.depth > 0 and cut > _PROMISING:
                 break
+            # with less to decide, the coverage dual is cheaper and often exact in budgets that it priced before
+            if attempt > 0 and self._covers_first(node) and not self._cover(node):
+                return ()
             # the joint dual is the dearest and the strongest: after the first placements, where labels did not prove
             if (attempt == 2 or node.depth > 0) and not self._join(node):
                 return ()
@@ -307,6 +319,7 @@ class Search:
         pricing = Pricing(space)
         classes = np.cumsum(~node.twin) - 1
         limit = self.parameters.price_evaluations if node.depth == 0 else 40
+        limit = max(10, min(limit, _PRICE_WORK // max(space.work, 1)))
         bound, prices = best_prices(
             pricing,
             node.prices.astype(np.float64),
@@ -361,11 +374,8 @@ class Search:
             visit=visit, expired=self.expired,
         )  # fmt: skip
         self.rounds += point.rounds
-        node.bound, node.multipliers, node.weights = (
-            min(node.bound, point.bound),
-            point.multipliers,
-            point.weights,
-        )
+        node.lower(point.bound)
+        node.multipliers, node.weights = point.multipliers, point.weights
         node.steps.append(("coverage", point.multipliers, None if point.exact else point.prices[dual.owner]))
         if node.dual <= self.floor:
             return self._close(node)
@@ -406,6 +416,7 @@ class Search:
             return self.primal.value
 
         limit = self.parameters.joint_rounds if node.depth == 0 else 60
+        limit = max(30, min(limit, limit * _JOINT_CELLS // max(dual.cells, 1)))
         point = dual.descend(
             start, floor=self.floor, target=self.primal.value, rounds=limit, visit=visit, expired=self.expired
         )
@@ -439,7 +450,10 @@ class Search:
         pricing = Pricing(space)
         bound = pricing.bound(node.prices)
         classes = np.cumsum(~node.twin) - 1
-        prices = spread_prices(pricing, node.prices, classes, bound, self.floor)
+        # the joint bound knows what unspent budgets are worth; without it several price vectors together tell
+        prices = [node.prices]
+        if node.joint is None and classes[-1] < _MANY_CLASSES:
+            prices = spread_prices(pricing, node.prices, classes, bound, self.floor)
         multipliers = None
         if node.joint is not None:
             multipliers = JointDual(self.problem, space, node.twin).clean(node.joint)

@@ -60,6 +60,12 @@ class StateSpace:
         return int(self.holders.size)
 
     @property
+    def work(self) -> int:
+        """Pairs of states of parent and child: what one pass over the space costs."""
+        count = np.diff(self.offset)
+        return int((count * np.where(self.parent >= 0, count[self.parent], 1)).sum()) if self.size else 0
+
+    @property
     def workers(self) -> int:
         """Number of workers that can hold something."""
         return int(self.slack.size)
@@ -71,6 +77,8 @@ class StateSpace:
         """
         from prefixplace.joint._states import agree, contract, table_offsets
 
+        if self.size and np.diff(self.offset).min() == 0:
+            return None
         keep = keep.copy()
         agree(self.parent, self.offset, self.holders, keep)
         alive = np.logical_or.reduceat(keep, self.offset[:-1]) if self.size else np.zeros(0, np.bool_)
