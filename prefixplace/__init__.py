@@ -11,8 +11,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from prefixplace._replay import Replay as Replay
     from prefixplace._replan import replan as replan
+    from prefixplace._replay import Replay as Replay
     from prefixplace._replay import replay as replay
     from prefixplace.errors import InputError as InputError
     from prefixplace.files import read_instance as read_instance
