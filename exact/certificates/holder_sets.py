@@ -27,40 +27,41 @@ def holder_set_bound(data: ExactInstance, prices: Sequence[int]) -> int:
         [m for members, count in zip(classes, state, strict=True) for m in members[:count]]
         for state in np.ndindex(*shape)
     ]
-    parent = np.array(data.parent, np.int64)
-    levels = _levels(data.parent)
-    place = np.zeros(parent.size, np.int64)  # of a chunk among those of its depth
-    for nodes in levels:
-        place[nodes] = np.arange(nodes.size)
     price = np.array([sum(prices[m] for m in group) for group in holders], object)
-    total = sum(each * budget for each, budget in zip(prices, data.budgets, strict=True))
-    # what the children of each chunk of the present depth have added so far
-    below = np.zeros((levels[-1].size if levels else 0, len(holders)), object)
-    for depth in range(len(levels) - 1, -1, -1):
-        nodes, own = levels[depth], below
-        below = np.zeros((levels[depth - 1].size if depth else 1, len(holders)), object)
-        for first in range(0, nodes.size, _BLOCK):
-            block = nodes[first : first + _BLOCK]
-            table = _terms(data, block, holders) - price + own[first : first + _BLOCK]
-            table = table.reshape(-1, *shape)
-            for axis in range(1, table.ndim):
-                table = np.maximum.accumulate(table, axis=axis)
-            # siblings are neighbours in preorder: one sum for each run of equal parents
-            above = parent[block]
-            begins = np.flatnonzero(np.diff(above, prepend=-2))
-            to = place[above[begins]] if depth else np.zeros(1, np.int64)
-            below[to] += np.add.reduceat(table.reshape(block.size, -1), begins, axis=0)
-    return total + int(below[:, -1].sum())  # the last state allows every worker
+    parent = np.array([*data.parent, -1], np.int64)  # the dummy root is its own parent, at the end
+    depth = _depths(data.parent)
+    order = np.argsort(-depth, kind="stable")  # the deepest first; siblings are neighbours, as in preorder
+    place = np.empty(order.size + 1, np.int64)
+    place[order], place[-1] = np.arange(order.size), order.size
+    sums = np.zeros(
+        (0, len(holders)), object
+    )  # of the children that have been seen, for the chunks sums_from …
+    sums_from = 0
+    for first in range(0, order.size, _BLOCK):
+        block = order[first : first + _BLOCK]
+        last_parent = int(place[parent[block]].max()) + 1
+        more = np.zeros((max(last_parent - sums_from - len(sums), 0), len(holders)), object)
+        sums, sums_from = np.concatenate((sums, more))[first - sums_from :], first
+        table = _terms(data, block, holders) - price
+        steps = np.flatnonzero(np.diff(depth[block], prepend=-1))
+        for low, high in zip(steps, [*steps[1:], block.size], strict=True):  # one depth at a time
+            level = (table[low:high] + sums[low:high]).reshape(-1, *shape)
+            for axis in range(1, level.ndim):
+                level = np.maximum.accumulate(level, axis=axis)
+            above = place[parent[block[low:high]]] - first
+            begins = np.flatnonzero(np.diff(above, prepend=-1))
+            sums[above[begins]] += np.add.reduceat(level.reshape(high - low, -1), begins, axis=0)
+    best = int(sums[-1, -1]) if order.size else 0  # the dummy root, with every worker allowed
+    return best + sum(each * budget for each, budget in zip(prices, data.budgets, strict=True))
 
 
-def _levels(parent: Sequence[int]) -> list[NDArray[np.int64]]:
-    """The nodes of each depth, in preorder."""
+def _depths(parent: Sequence[int]) -> NDArray[np.int64]:
+    """Number of ancestors of each chunk."""
     depth = [0] * len(parent)
     for i, above in enumerate(parent):
         if above >= 0:
             depth[i] = depth[above] + 1
-    order = np.argsort(depth, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(depth))[:-1]) if depth else []
+    return np.array(depth, np.int64)
 
 
 def _terms(data: ExactInstance, block: NDArray[np.int64], groups: Sequence[list[int]]) -> Integers:
