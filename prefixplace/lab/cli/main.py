@@ -10,7 +10,18 @@ from cyclopts import App, CycloptsError
 
 from prefixplace import __version__
 from prefixplace.errors import InputError
-from prefixplace.lab.cli import benching, generating, proving, replanning, serving, showing, solving, studying
+from prefixplace.lab.cli import (
+    benching,
+    generating,
+    library,
+    proving,
+    replanning,
+    searching,
+    serving,
+    showing,
+    solving,
+    studying,
+)
 
 __all__ = ["app", "main"]
 
@@ -33,6 +44,8 @@ _COMMANDS: dict[str, Callable[..., int]] = {
     "show": showing.show_instance,
     "generate": generating.generate,
     "families": generating.families,
+    "import": library.import_file,
+    "search": searching.search,
     "trace": serving.trace,
     "replay": serving.replay,
     "replan": replanning.replan,
@@ -43,6 +56,7 @@ for _name, _command in _COMMANDS.items():
     app.command(_command, name=_name)
 app.command(benching.bench)
 app.command(studying.study)
+app.command(library.library)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
