@@ -118,13 +118,10 @@ def _best_price(stop, count, profit, budget, start, gain):  # type: ignore[no-un
             meet = (low_value + low_size * low - high_value - high_size * high) // (low_size - high_size)
             if rounds % 3 == 2:
                 meet = (low + high) // 2
-            elif meet <= low or meet >= high:
-                break
             elif (
-                high_value + high_size * (high - meet) + meet * budget >= best
-                and low_value - low_size * (meet - low) + meet * budget >= best
+                meet <= low or meet >= high or high_value + high_size * (high - meet) + meet * budget >= best
             ):
-                break
+                break  # no price between the two does better than the best one
             trial = meet
     weight = (low_size - budget) / (low_size - high_size)
     return best, best_at, low, high, weight

@@ -97,7 +97,8 @@ def prove(
     -------
     (Result, Certificate or None)
         The certificate replays the search in exact arithmetic (:func:`exact.verify`); None when the search did not
-        end with a proof. The result's seconds are those of the search, without certifying. With one, the result's bound is the certificate's and its proof is ``exact``.
+        end with a proof. The seconds of the result are those of the search, without certifying. With a certificate,
+        the bound of the result is that of the certificate and its proof is ``exact``.
 
     Raises
     ------
@@ -112,7 +113,9 @@ def prove(
         raise InputError(f"{backend.name!r} cannot take this instance: {refusal}")
     if start is not None:
         instance.check(start)
-    run = Run(instance, budget or Budget(), 1, None if start is None else np.array(start.mask), progress=progress)
+    run = Run(
+        instance, budget or Budget(), 1, None if start is None else np.array(start.mask), progress=progress
+    )
     outcome, search = searched(run, chosen)
     seconds = run.clock.seconds
     certificate = certificate_of(search) if search.bound <= search.floor else None

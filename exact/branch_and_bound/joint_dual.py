@@ -44,8 +44,8 @@ class JointDual:
 
     The first maximum is over all assignments of states with children within parents, budgets ignored; W_m is the
     best closed set of worker m within its budget. With π_m(b) = λ_m it is the holder-set dual, with
-    π_m(b) = a_m(b) + μ_b it is at most the coverage dual, so its minimum is at least as tight as both. π ≥ 0 is enough since v
-    is monotone, and interchangeable workers share their π.
+    π_m(b) = a_m(b) + μ_b it is at most the coverage dual, so its minimum is at least as tight as both. π ≥ 0 is
+    enough since v is monotone, and interchangeable workers share their π.
 
     Parameters
     ----------

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from prefixplace.instance import Instance
 from prefixplace.joint.grid import Grid, grid_for
 from prefixplace.joint.states import StateSpace, all_states
-from prefixplace.instance import Instance
 from prefixplace.objective import Pairwise
 
 __all__ = ["MOST_STATES", "Problem", "problem_of"]

@@ -51,7 +51,9 @@ def certificate_of(search: Search) -> Certificate:
         }
         try:
             return issue(problem.instance, placement, "state-search", fields)
-        except Rejected as reason:  # rounding of multipliers took a bound across the floor: try the coarser claim
+        except (
+            Rejected
+        ) as reason:  # rounding of multipliers took a bound across the floor: try the coarser claim
             rejected = reason
     raise rejected
 
@@ -128,7 +130,9 @@ class _Writer:
         if not root.steps:  # nothing was needed, not even a multiplier: say so by multipliers 0
             workers, n = self.problem.instance.num_workers, self.problem.instance.num_chunks
             zero = [0] * workers
-            written.append(["prices", zero] if self.problem.table is not None else ["coverage", [0] * n, zero])
+            written.append(
+                ["prices", zero] if self.problem.table is not None else ["coverage", [0] * n, zero]
+            )
         while waiting:
             node = waiting.pop()
             for kind, *arguments in node.steps:

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prefixplace.joint._states import NEVER
 from exact.branch_and_bound.coverage import CoverageDual
-from prefixplace.joint.enumeration import Enumeration, enumerate_space, spread_prices
-from prefixplace.joint.prices import Pricing, best_prices
 from exact.branch_and_bound.joint_dual import JointDual, JointPoint
 from exact.branch_and_bound.primal import Primal
 from exact.branch_and_bound.problem import Problem
-from prefixplace.joint.states import FREE, INSIDE, OUTSIDE, StateSpace
+from prefixplace.joint.enumeration import Enumeration, enumerate_space, spread_prices
+from prefixplace.joint.prices import Pricing, best_prices
+from prefixplace.joint.states import FREE, INSIDE, NEVER, OUTSIDE, StateSpace
 
 __all__ = ["Node", "Parameters", "Search", "Stop"]
 
@@ -209,7 +208,13 @@ class Search:
             bound, space = int(problem.local.sum() + problem.coverage.sum()), None
         multipliers = None if problem.coverage is None else problem.coverage // 2
         node = Node(
-            bound, bound, space, np.zeros(shape, np.int8), problem.twin, np.zeros(shape[0], np.int64), multipliers
+            bound,
+            bound,
+            space,
+            np.zeros(shape, np.int8),
+            problem.twin,
+            np.zeros(shape[0], np.int64),
+            multipliers,
         )
         values = problem.table[:, -1] if problem.table is not None else problem.coverage
         if values is not None and values.size and problem.budgets.size:
@@ -261,7 +266,7 @@ class Search:
         if self._covers_first(node):
             if not self._cover(node):
                 return ()
-            pairs = self.problem.workers.size ** 2 // 2
+            pairs = self.problem.workers.size**2 // 2
             if (
                 node.depth == 0
                 and node.bound - self.primal.value > _LARGE_GAP * node.bound

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -47,8 +49,9 @@ def enumerate_all(
     for b in range(n - 1, -1, -1):
         if parent[b] >= 0:
             end[parent[b]] = max(end[parent[b]], end[b])
-    bounds = [_PriceBound(parent, states, list(vector), budgets) for vector in prices]
-    joint = None if rows is None else _JointBound(parent, end, states, rows, budgets)
+    bounds: list[_Bound] = [_PriceBound(parent, states, list(vector), budgets) for vector in prices]
+    if rows is not None:
+        bounds.append(_JointBound(parent, end, states, rows, budgets))
     children = [0] * n
     for p in parent:
         if p >= 0:
@@ -67,11 +70,11 @@ def enumerate_all(
         new_used = used[label] + (mask[:, None] >> np.arange(workers) & 1)
         new_worth = worth[label] + states.values[b][state]
         alive = (new_used <= np.array(budgets)).all(axis=1)
-        for bound in [*bounds, *([joint] if joint is not None else [])]:
+        for bound in bounds:
             best = bound.of(b, stack, held[label], mask, state, new_used, new_worth)
             alive &= np.asarray(best > floor, np.bool_)
         used, worth, held = new_used[alive], new_worth[alive], held[label[alive]]
-        for bound in [*bounds, *([joint] if joint is not None else [])]:
+        for bound in bounds:
             bound.settle(b)
         if p >= 0:
             waiting[p] -= 1
@@ -105,13 +108,26 @@ def _reordered(
     return above, result, rows
 
 
-class _Completion:
+class _Bound(ABC):
     """What open chunks and undecided roots can still add when holders pay: shared by both bounds."""
 
     def __init__(self, parent: list[int], states: States, paid: list[Integers]) -> None:
         self.parent, self.states, self.paid = parent, states, paid
         self.roots, self.inside, self.reach = forest_bound(parent, states, paid)
         self.open = [i - v + p for i, v, p in zip(self.inside, states.values, paid, strict=True)]
+
+    @abstractmethod
+    def of(
+        self,
+        b: int,
+        stack: list[int],
+        held: Integers,
+        mask: Integers,
+        state: Integers,
+        used: Integers,
+        worth: Integers,
+    ) -> Integers:
+        """An upper bound on all completions of each new beginning."""
 
     def settle(self, b: int) -> None:
         """Chunk b is decided."""
@@ -135,7 +151,7 @@ class _Completion:
         return result
 
 
-class _PriceBound(_Completion):
+class _PriceBound(_Bound):
     def __init__(self, parent: list[int], states: States, prices: list[int], budgets: Sequence[int]) -> None:
         self.prices, self.budgets = np.array(prices), np.array(budgets)
         paid = [(masks[:, None] >> np.arange(len(prices)) & 1) @ self.prices for masks in states.masks]
@@ -155,7 +171,7 @@ class _PriceBound(_Completion):
         return worth + (self.budgets - used) @ self.prices + self.add(b, stack, held, state)
 
 
-class _JointBound(_Completion):
+class _JointBound(_Bound):
     def __init__(
         self, parent: list[int], end: list[int], states: States, rows: list[list[int]], budgets: Sequence[int]
     ) -> None:
@@ -209,7 +225,7 @@ def _sorted_twins(
     """Rows with the workers of each class in ascending order of use, then of their part in the open states."""
     for members in classes:
         for last in range(len(members) - 1, 0, -1):
-            for x, y in zip(members[:last], members[1 : last + 1], strict=True):
+            for x, y in pairwise(members[: last + 1]):
                 swap = used[:, x] > used[:, y]
                 equal = used[:, x] == used[:, y]
                 for d in range(held.shape[1]):

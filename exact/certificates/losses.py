@@ -61,10 +61,8 @@ def price_losses(
     total = price * budget
     for i in range(n - 1, -1, -1):
         gain[i] += below[i]
-        if i in inside:
-            worth = gain[i]
-        else:
-            worth = 0 if i in outside else max(gain[i], 0)
+        free_worth = 0 if i in outside else max(gain[i], 0)
+        worth = gain[i] if i in inside else free_worth
         if parent[i] < 0:
             total += worth
         else:

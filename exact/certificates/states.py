@@ -77,7 +77,9 @@ class _Replay:
         self.top = int(top) + 1
         if self.top * (self.workers + 2) >= LARGEST:
             raise Malformed("values in units of the denominator are too large for machine integers")
-        self.local, self.coverage, self.saving = (a.astype(np.int64) for a in (self.local, self.coverage, self.saving))
+        self.local, self.coverage, self.saving = (
+            a.astype(np.int64) for a in (self.local, self.coverage, self.saving)
+        )
         self.classes = _classes(data, self.budgets)
 
     def start(self) -> Branch:
@@ -152,7 +154,7 @@ class _Replay:
         )
 
     def by_coverage(self, branch: Branch, multipliers: list[int], prices: list[int] | None) -> Branch | None:
-        """Coverage bound at μ, at most Δ: Σ_b (Δ(b) − μ_b) + what each worker makes of a_m + μ, less a state's losses."""
+        """Coverage bound at μ ≤ Δ: Σ_b (Δ(b) − μ_b) + what each worker makes of a_m + μ, less a state's losses."""
         if self.pairwise:
             raise Malformed("a coverage step belongs to a requester-side instance")
         n = len(self.parent)
@@ -187,8 +189,8 @@ class _Replay:
             states = branch.states
         lost = pair_losses(states, losses)
         bounds = []
-        for b, masks in enumerate(states.masks):
-            holders = np.bitwise_count(masks).astype(np.int64)
+        for b, here in enumerate(states.masks):
+            holders = np.bitwise_count(here).astype(np.int64)
             extra = np.where(holders == 0, spread[b], multipliers[b] * np.maximum(holders - 1, 0))
             bounds.append(total - lost[b] - extra)
         return self.keep(branch, bounds)
@@ -375,30 +377,41 @@ def replay(
             prices = None if arguments[1] is None else budget_prices(arguments[1])
             branch = run.by_coverage(branch, in_preorder(arguments[0], "coverage multipliers"), prices)
         else:
-            chunks = numbers(arguments[0], n, "order")
-            if sorted(chunks) != list(range(n)):
-                raise Malformed("an order does not name each chunk once")
-            order = [position[chunk] for chunk in chunks]
-            vectors = [budget_prices(v) for v in _listed(arguments[1])]
             multipliers = None if arguments[2] is None else rows(arguments[2])
-            twins = [c for c in branch.classes if len(c) > 1]
-            for members in twins:
-                for m in members[1:]:
-                    if any(
-                        v[m] != v[members[0]] for v in [*vectors, *([multipliers] if multipliers else [])]
-                    ):
-                        raise Malformed(
-                            f"interchangeable workers {members[0]} and {m} have different multipliers"
-                        )
-            left = enumerate_all(
-                run.parent, run.states(branch), run.budgets, order, vectors, multipliers, twins, floor
-            )
-            if left:
-                raise Malformed("an enumeration leaves plans that may be worth more than the floor")
+            vectors = [budget_prices(v) for v in _listed(arguments[1])]
+            _exhaust(run, branch, numbers(arguments[0], n, "order"), position, vectors, multipliers)
             branch = None
     if not ended:
         raise Malformed("the search ends before all its branches are closed")
     return (floor - floor % quantum) * (data.denominator // denominator) + run.excess
+
+
+def _exhaust(
+    run: _Replay,
+    branch: Branch,
+    chunks: list[int],
+    position: Sequence[int],
+    vectors: list[list[int]],
+    multipliers: list[list[int]] | None,
+) -> None:
+    """Enumerate a branch; :class:`Malformed` unless nothing in it is worth more than the floor."""
+    if sorted(chunks) != list(range(len(chunks))):
+        raise Malformed("an order does not name each chunk once")
+    twins = [members for members in branch.classes if len(members) > 1]
+    for members in twins:
+        for m in members[1:]:
+            alike = all(v[m] == v[members[0]] for v in vectors)
+            if not alike or (multipliers is not None and multipliers[m] != multipliers[members[0]]):
+                raise Malformed(f"interchangeable workers {members[0]} and {m} have different multipliers")
+    order = [position[chunk] for chunk in chunks]
+    try:
+        left = enumerate_all(
+            run.parent, run.states(branch), run.budgets, order, vectors, multipliers, twins, run.floor
+        )
+    except ValueError as error:
+        raise Malformed(str(error)) from None
+    if left:
+        raise Malformed("an enumeration leaves plans that may be worth more than the floor")
 
 
 def _listed(given: Any) -> list[Any]:

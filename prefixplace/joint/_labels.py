@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["arrange", "budget_tables", "expand", "extend", "label_bounds", "sort_twins"]
+from prefixplace.joint.states import NEVER
 
-NEVER = -(1 << 60)
+__all__ = ["arrange", "budget_tables", "expand", "extend", "label_bounds", "sort_twins"]
 
 
 @njit(cache=True, nogil=True)
@@ -106,7 +106,9 @@ def label_bounds(  # type: ignore[no-untyped-def]
             for d in range(depth - 1, -1, -1):
                 q = _state_of(rows[i], workers + d, offset, holders, open_chunks[d])
                 base_joint += joint_remaining[q]
-                for m in range(workers):  # a worker goes on after the uppermost open chunk that it does not hold
+                for m in range(
+                    workers
+                ):  # a worker goes on after the uppermost open chunk that it does not hold
                     if not (holders[q] >> m) & 1:
                         resume[m] = end[open_chunks[d]]
         for s in range(lo, hi):

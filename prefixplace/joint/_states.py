@@ -12,8 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from prefixplace.joint.states import NEVER
+
 __all__ = [
-    "NEVER",
     "agree",
     "contract",
     "price",
@@ -21,9 +22,6 @@ __all__ = [
     "table_offsets",
     "usage",
 ]
-
-NEVER = -(1 << 60)
-"""Value of what cannot be. Sums of feasible values stay above half of it."""
 
 _HALF = NEVER // 2
 

@@ -116,9 +116,9 @@ def enumerate_space(
         push = bool(children[b])
         open_chunks = np.array(stack, np.int64)
         candidates = label_bounds(
-            rows, worth, floor, len(stack), open_chunks, space.offset, space.holders, table, space.slack, roots, remaining,
-            b, space.parent, joint.end, space.base, inside, reach, joint.tables, joint.roots, joint.remaining,
-            joint.inside, joint.reach,
+            rows, worth, floor, len(stack), open_chunks, space.offset, space.holders, table, space.slack, roots,
+            remaining, b, space.parent, joint.end, space.base, inside, reach, joint.tables, joint.roots,
+            joint.remaining, joint.inside, joint.reach,
         )  # fmt: skip
         cut = floor
         alive = int(np.count_nonzero(candidates > floor))
@@ -163,7 +163,9 @@ def enumerate_space(
     value = int(worth[best])
     holders = _traced(space, history, best, twin, depth)
     proved = left_out <= value  # what was left out is no better than what was found
-    return Enumeration(value, holders, max(value, left_out), proved, made, peak, cuts / space.size, space.chunks)
+    return Enumeration(
+        value, holders, max(value, left_out), proved, made, peak, cuts / space.size, space.chunks
+    )
 
 
 def _order(space: StateSpace, pricing: Pricing, total: int) -> Ints:
@@ -319,4 +321,3 @@ def spread_prices(pricing: Pricing, prices: Ints, classes: Ints, bound: int, flo
             if chosen is not None:
                 result.append(chosen)
     return result
-

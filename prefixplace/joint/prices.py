@@ -48,7 +48,14 @@ class Pricing:
 
         space = self.space
         self.roots = price(
-            space.parent, space.offset, space.holders, space.value, space.base, prices, self.inside, self.reach
+            space.parent,
+            space.offset,
+            space.holders,
+            space.value,
+            space.base,
+            prices,
+            self.inside,
+            self.reach,
         )
         self.evaluations += 1
         return space.worth + priced(prices, space.slack) + int(self.roots)
@@ -59,7 +66,14 @@ class Pricing:
 
         space = self.space
         used: Ints = usage(
-            space.parent, space.offset, space.holders, space.base, self.inside, self.reach, space.workers, self.choice
+            space.parent,
+            space.offset,
+            space.holders,
+            space.base,
+            self.inside,
+            self.reach,
+            space.workers,
+            self.choice,
         )
         return used
 
@@ -118,7 +132,8 @@ def best_prices(
     def evaluate(x: NDArray[np.float64]) -> tuple[int, NDArray[np.float64], Ints]:
         prices = np.rint(x).astype(np.int64)[classes]
         bound = pricing.bound(prices)
-        gradient = np.bincount(classes, weights=pricing.space.slack - pricing.used(), minlength=count)
+        gradient = np.zeros(count)
+        np.add.at(gradient, classes, (pricing.space.slack - pricing.used()).astype(np.float64))
         gradient[(x <= 0.0) & (gradient > 0.0)] = 0.0
         return bound, gradient, prices
 

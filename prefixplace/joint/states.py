@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FREE", "INSIDE", "OUTSIDE", "StateSpace", "all_states"]
+__all__ = ["FREE", "INSIDE", "NEVER", "OUTSIDE", "StateSpace", "all_states"]
 
 Ints = NDArray[np.int64]
 
 FREE, INSIDE, OUTSIDE = 0, 1, 2
 """What is known of a (worker, chunk) pair."""
+
+NEVER = -(1 << 60)
+"""Value of what cannot be. Sums of feasible values stay above half of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +74,7 @@ class StateSpace:
         return int(self.slack.size)
 
     def reduced(self, keep: NDArray[np.bool_]) -> StateSpace | None:
-        """The space without the states where `keep` is false and those that then fit no parent or leave a child without.
+        """The space without the states where `keep` is false, and those that then fit no parent or leave out a child.
 
         None when a chunk has no state left, or the decided chunks use more than a budget.
         """

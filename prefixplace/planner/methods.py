@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from math import e
 from types import MappingProxyType
 from typing import Any, Literal, cast
 
@@ -13,8 +14,11 @@ from prefixplace.errors import InputError
 from prefixplace.instance import Instance
 from prefixplace.placement import Placement
 from prefixplace.planner.baselines import independent, local_dedup, popularity, with_summary
+from prefixplace.planner.best import BestParams, best
+from prefixplace.planner.exchange import ExchangeParams, exchange
 from prefixplace.planner.greedy import worker_greedy
 from prefixplace.planner.multistart import multi_start
+from prefixplace.planner.nonoblivious import NonObliviousParams, nonoblivious
 from prefixplace.planner.refine import refine
 from prefixplace.planner.search import Mask, Search, Stopped
 from prefixplace.result import Result, StopReason
@@ -133,6 +137,16 @@ def _prefixplace(search: Search, params: MultiStartParams, start: Mask | None) -
     multi_start(search, params.tolerance, safeguards=True, start=start)
 
 
+def _nonoblivious(search: Search, params: NonObliviousParams, start: Mask | None) -> None:
+    nonoblivious(search, search.empty() if start is None else start, params)
+
+
+def _pair_exchange(search: Search, params: ExchangeParams, start: Mask | None) -> None:
+    if start is not None:
+        search.offer(start, "given start")
+    exchange(search, search.empty() if start is None else start, params)
+
+
 def _baseline(compute: Callable[[Search], Mask]) -> Callable[[Search, NoParams, Mask | None], None]:
     def run(search: Search, params: NoParams, start: Mask | None) -> None:
         search.offer(compute(search), compute.__name__.replace("_", "-"))
@@ -178,6 +192,30 @@ _ALL = (
         0.5,
         takes_start=True,
         params=MultiStartParams,
+    ),
+    Method(
+        "non-oblivious",
+        "best responses on a potential that counts further copies, then refinement",
+        _nonoblivious,
+        1 - 1 / e,
+        takes_start=True,
+        params=NonObliviousParams,
+    ),
+    Method(
+        "pair-exchange",
+        "refinement, then two workers at a time answered together",
+        _pair_exchange,
+        0.5,
+        takes_start=True,
+        params=ExchangeParams,
+    ),
+    Method(
+        "best",
+        "prefixplace, non-oblivious refinement and pair exchange, until nothing helps",
+        best,
+        1 - 1 / e,
+        takes_start=True,
+        params=BestParams,
     ),
     Method("independent", "every worker alone, demand × recompute cost", _baseline(independent)),
     Method("popularity", "every worker alone, local demand", _baseline(popularity)),

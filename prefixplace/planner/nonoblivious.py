@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import e
 
@@ -16,6 +17,7 @@ from prefixplace.planner.search import Mask, Search
 __all__ = ["NonObliviousParams", "nonoblivious", "potential_weights"]
 
 Floats = NDArray[np.float64]
+Marginal = Callable[[Mask, int], Floats]
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def nonoblivious(search: Search, mask: Mask, params: NonObliviousParams) -> Mask
     return state.mask.copy()
 
 
-def _requester_marginal(objective: RequesterSide, weights: Floats):  # type: ignore[no-untyped-def]
+def _requester_marginal(objective: RequesterSide, weights: Floats) -> Marginal:
     step = np.diff(weights)
 
     def marginal(mask: Mask, worker: int) -> Floats:
@@ -104,7 +106,7 @@ def _requester_marginal(objective: RequesterSide, weights: Floats):  # type: ign
     return marginal
 
 
-def _pairwise_marginal(objective: Pairwise, weights: Floats):  # type: ignore[no-untyped-def]
+def _pairwise_marginal(objective: Pairwise, weights: Floats) -> Marginal:
     step = np.diff(weights)
     everywhere = np.arange(objective.num_chunks)
     saving = [objective.saving(h, everywhere) for h in range(objective.num_workers)]
@@ -113,10 +115,8 @@ def _pairwise_marginal(objective: Pairwise, weights: Floats):  # type: ignore[no
         # of each (requester, chunk), the other holders' savings in descending order: between the ℓ-th and the
         # (ℓ+1)-th there are ℓ holders above, and `worker` adds α_{ℓ+1} − α_ℓ on the part of that layer it reaches
         own = saving[worker]
-        held = np.sort(
-            np.stack([np.where(mask[h], s, 0.0) for h, s in enumerate(saving) if h != worker] or [np.zeros_like(own)]),
-            axis=0,
-        )[::-1]
+        others = [np.where(mask[h], s, 0.0) for h, s in enumerate(saving) if h != worker]
+        held = np.sort(np.stack(others or [np.zeros_like(own)]), axis=0)[::-1]
         result = np.maximum(own - held[0], 0.0) * step[0]
         for level in range(1, held.shape[0] + 1):
             floor = held[level] if level < held.shape[0] else np.zeros_like(own)
