@@ -235,19 +235,8 @@ def _forward(rows, stride, end, slot, parent, profit, k, best, edges, bits):  # 
         _fill_saturated(rows, stride, slot, end, parent, best, last)
         more = c + 1 < blocks
         next_edge = edges[c + 1] if more else edges[c, :0]
-        _sweep(
-            rows,
-            stride,
-            slot,
-            end,
-            profit,
-            edges[c],
-            first,
-            last,
-            block,
-            next_edge,
-            bits[:0] if more else bits,
-        )
+        kept_bits = bits[:0] if more else bits
+        _sweep(rows, stride, slot, end, profit, edges[c], first, last, block, next_edge, kept_bits)
         cells += (last - first + 1) * block
     return cells
 

@@ -201,18 +201,8 @@ class GridSolver:
         )  # fmt: skip
         room = r.room - inside
         kept, constant = _core.reduce_core(
-            blocks,
-            room,
-            limit + 1,
-            ws.above,
-            ws.weight,
-            ws.worth,
-            ws.take,
-            ws.skip,
-            ws.into,
-            ws.children,
-            ws.only,
-        )
+            blocks, room, limit + 1, ws.above, ws.weight, ws.worth, ws.take, ws.skip, ws.into, ws.children, ws.only
+        )  # fmt: skip
         node, end = np.empty(kept, np.int64), np.empty(kept, np.int64)
         _core.core_forest(blocks, ws.into, ws.last, ws.place, node, end)
         order, end = _dense.heavy_last(end)
@@ -220,13 +210,14 @@ class GridSolver:
         slot, slots, parent = _dense.row_slots(end)
         weight = ws.weight[node]
         # budget that no combination of weights can use is lost for sure
-        step = int(np.gcd.reduce(weight)) if kept else 1
-        constant += r.price * (room % step)
+        step = max(1, int(np.gcd.reduce(weight)))
+        usable = min(room - room % step, int(weight.sum()))
+        constant += r.price * (room - usable)
         if constant > limit:
             return ABOVE_LIMIT, 0.0
         taken = np.empty(kept, np.uint8)
         loss, words = _core_path.core_path(
-            end, parent, slot, slots, weight // step, ws.take[node], ws.skip[node], room // step, r.price * step,
+            end, parent, slot, slots, weight // step, ws.take[node], ws.skip[node], usable // step, r.price * step,
             limit - constant, ws.decision_bits(max(0, int(cells / 64))), taken,
         )  # fmt: skip
         used = 64.0 * words
@@ -286,17 +277,8 @@ class GridSolver:
             ws.member, ws.owner, ws.above, ws.last, ws.weight, ws.worth, ws.take, ws.skip,
         )  # fmt: skip
         count = _core.undecided_forest(
-            self.end,
-            self.profit,
-            r.m,
-            seen,
-            ws.member,
-            ws.owner,
-            ws.place,
-            ws.rest_end,
-            ws.rest_profit,
-            ws.rest_node,
-        )
+            self.end, self.profit, r.m, seen, ws.member, ws.owner, ws.place, ws.rest_end, ws.rest_profit, ws.rest_node
+        )  # fmt: skip
         order, end = _dense.heavy_last(ws.rest_end[:count].astype(np.int64))
         slot, slots, parent = _dense.row_slots(end)
         room = min(r.room - inside, count)
