@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exact.backend import Backend, Outcome, Run
+from exact.branch_and_bound.bounding import Bounding
+from exact.branch_and_bound.parameters import Parameters
 from exact.branch_and_bound.primal import Primal
 from exact.branch_and_bound.problem import MOST_STATES, Problem, problem_of
-from exact.branch_and_bound.search import Parameters, Search
+from exact.branch_and_bound.search import Search
 from exact.certificates.certificate import Certificate
 from prefixplace.errors import InputError
 from prefixplace.instance import Instance
@@ -57,7 +59,8 @@ def searched(run: Run, params: Parameters) -> tuple[Outcome, Search]:
 
     primal = Primal(problem, better)
     run.offer(primal.mask, "nothing")
-    search = Search(problem, primal, params, lambda: run.clock.expired() is not None, report)
+    bounding = Bounding(problem, primal, params, lambda: run.clock.expired() is not None)
+    search = Search(bounding, report)
     reason = "user"
     try:
         if run.start is not None:
@@ -69,9 +72,9 @@ def searched(run: Run, params: Parameters) -> tuple[Outcome, Search]:
     run.tighten(ceiling(problem, search.bound))
     counters = {
         "nodes": search.nodes,
-        "price_evaluations": search.evaluations,
-        "dual_rounds": search.rounds,
-        "labels": search.labels,
+        "price_evaluations": bounding.evaluations,
+        "dual_rounds": bounding.rounds,
+        "labels": bounding.labels,
     }
     return Outcome(cast(StopReason, reason), counters=counters), search
 
@@ -118,7 +121,7 @@ def prove(
     )
     outcome, search = searched(run, chosen)
     seconds = run.clock.seconds
-    certificate = certificate_of(search) if search.bound <= search.floor else None
+    certificate = certificate_of(search) if search.bound <= search.bounding.floor else None
     bound = run.bound
     proof: BoundProof = backend.bound_proof
     if certificate is not None:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from exact.branch_and_bound.node import Node
 from exact.branch_and_bound.problem import Problem
-from exact.branch_and_bound.search import Node, Search
+from exact.branch_and_bound.search import Search
 from exact.certificates.certificate import Certificate
 from exact.certificates.issuing import issue
 from exact.certificates.states import LARGEST
@@ -37,10 +38,10 @@ def certificate_of(search: Search) -> Certificate:
     exact.certificates.verification.Rejected
         When the replay fails.
     """
-    problem = search.problem
-    if search.bound > search.floor:
+    problem, primal = search.bounding.problem, search.bounding.primal
+    if search.bound > search.bounding.floor:
         raise InputError("a search that has not ended proves nothing: let it finish first")
-    placement = Placement(problem.instance.tree, search.primal.mask)
+    placement = Placement(problem.instance.tree, primal.mask)
     rejected: Exception = InputError("the values are too large for a certificate in machine integers")
     for writer in _writers(problem):
         fields = {
@@ -89,12 +90,12 @@ class _Writer:
     def floor(self, search: Search) -> int:
         """What the search has excluded: anything above the incumbent, up to its closing distance."""
         instance = self.problem.instance
-        value = self.units(search.primal.value)
+        value = self.units(search.bounding.primal.value)
         # values and multipliers moved by at most one unit each, and a plan meets each of them once
         if value == 0:
             return self.quantum - 1
         moved = 8 * (instance.num_chunks + 1) * (instance.num_workers + 2)
-        closing = self.units(search.floor) + moved
+        closing = self.units(search.bounding.floor) + moved
         below_next = value - value % self.quantum + self.quantum - 1
         # the distance is a step less one on decimals; the rounding of multipliers must not push it across the step
         return below_next if self.quantum > 4 * moved and closing < value + 2 * self.quantum else closing

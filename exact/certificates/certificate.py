@@ -56,7 +56,7 @@ class Certificate:
                               ``["prices", [λ_m]]``, ``["coverage", [μ_b], [λ_m] or null]``, ``["joint", [[π_m(b)]]]``,
                               ``["split", worker, chunk]`` followed by the steps of the branch in which the worker
                               keeps the chunk and those of the other, ``["enumerate", [chunks], [[λ_m]], [[π_m(b)]] or
-                              null]``; each branch ends in ``["closed"]`` (see :mod:`exact.certificates.states`)
+                              null]``; each branch ends in ``["closed"]`` (see :mod:`exact.certificates.replay`)
     ``checksum``              SHA-256 of all other fields; guards against accidents, not against liars
     ========================  ======================================================================================
     """

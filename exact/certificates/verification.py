@@ -37,7 +37,8 @@ from exact.certificates.evaluation import (
     plan_value,
 )
 from exact.certificates.holder_sets import holder_set_bound
-from exact.certificates.states import Malformed, replay
+from exact.certificates.replay import replay
+from exact.certificates.states import Malformed
 from prefixplace.instance import Instance
 
 __all__ = ["Rejected", "Verification", "proven_bound", "verify"]

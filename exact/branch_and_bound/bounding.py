@@ -1,0 +1,227 @@
+"""What is done at a node: bounds that drop states, enumerations that find placements or exhaust it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exact.branch_and_bound.coverage import CoverageDual
+from exact.branch_and_bound.joint_dual import JointDual
+from exact.branch_and_bound.node import Node
+from exact.branch_and_bound.parameters import Parameters
+from exact.branch_and_bound.primal import Primal
+from exact.branch_and_bound.problem import Problem
+from prefixplace.joint.enumeration import Enumeration, enumerate_space, spread_prices
+from prefixplace.joint.prices import Pricing, best_prices
+
+__all__ = ["Bounding", "Stop"]
+
+Mask = NDArray[np.bool_]
+
+_MANY_CLASSES = 10  # of workers: with more, the price vectors of an enumeration cost more than they save
+_PRICE_WORK = 50_000_000  # pairs of states compared in all evaluations of one descent on prices
+_JOINT_CELLS = 300_000  # table cells up to which the joint dual gets all its rounds
+
+
+class Stop(Exception):
+    """A limit of the run is reached."""
+
+
+class Bounding:
+    """The three duals and the enumeration, applied to nodes; every step that proves something is noted in the node.
+
+    Methods return False (the enumeration None) when the node is closed: nothing in it is worth more than
+    :attr:`floor`. Each raises :class:`Stop` when the run's limit is reached before it begins.
+
+    Parameters
+    ----------
+    problem : Problem
+    primal : Primal
+        Keeps the incumbent, and is offered whatever is found.
+    parameters : Parameters
+    expired : callable
+        Asked often; true ends the search.
+
+    Attributes
+    ----------
+    evaluations, rounds, labels : int
+        Of the budget dual, of the two other duals, and of enumerations, so far.
+    """
+
+    def __init__(
+        self, problem: Problem, primal: Primal, parameters: Parameters, expired: Callable[[], bool]
+    ) -> None:
+        self.problem, self.primal, self.parameters, self.expired = problem, primal, parameters, expired
+        self.evaluations = self.rounds = self.labels = 0
+
+    @property
+    def floor(self) -> int:
+        """Only placements worth more are looked for.
+
+        Values are multiples of the grid's step, so that one below the next step is enough. Where a step is finer than
+        10⁻¹² of the value (data that are no short decimals), that distance counts as closed instead: below it lie
+        the rounding of the data and of the multipliers.
+        """
+        value = self.primal.value
+        return value + max(self.problem.grid.step - 1, value >> 40)
+
+    def check(self) -> None:
+        """Raise :class:`Stop` when time is up."""
+        if self.expired():
+            raise Stop
+
+    def close(self, node: Node) -> bool:
+        """Nothing in `node` is worth more than the floor."""
+        node.bound = node.dual = self.floor
+        node.space = None
+        return False
+
+    def price(self, node: Node) -> bool:
+        """Budget dual, then drop the states that it shows to be no better than the incumbent. False: closed."""
+        self.check()
+        space = node.space
+        assert space is not None
+        pricing = Pricing(space)
+        classes = np.cumsum(~node.twin) - 1
+        limit = self.parameters.price_evaluations if node.depth == 0 else 40
+        limit = max(10, min(limit, _PRICE_WORK // max(space.work, 1)))
+        bound, prices = best_prices(
+            pricing,
+            node.prices.astype(np.float64),
+            classes,
+            floor=self.floor,
+            limit=limit,
+            expired=self.expired,
+        )
+        node.lower(bound)
+        node.prices = prices
+        self.evaluations += pricing.evaluations
+        node.steps.append(("prices", prices))
+        if node.dual <= self.floor:
+            return self.close(node)
+        total = pricing.bound(prices)
+        return self.reduce(node, pricing.through(total) > self.floor)
+
+    def reduce(self, node: Node, keep: Mask) -> bool:
+        """Keep only some states. False: closed."""
+        assert node.space is not None
+        space = node.space.reduced(keep)
+        if space is None:
+            return self.close(node)
+        if space.size == 0:  # one placement is left
+            self.primal.offer(self.problem.to_mask(space.decided))
+            return self.close(node)
+        node.space, node.fix = space, space.pairs()
+        return True
+
+    def cover(self, node: Node) -> bool:
+        """Coverage dual, then drop states, or write down those that are left for the first time. False: closed."""
+        self.check()
+        problem = self.problem
+        assert problem.local is not None and problem.coverage is not None and node.multipliers is not None
+        dual = CoverageDual(
+            problem.instance.tree.end, problem.local, problem.coverage, problem.budgets, node.twin, node.fix
+        )
+        if not dual.feasible:
+            return self.close(node)
+        every = 8 if dual.exact else 50
+        seen = 0
+
+        def visit(answers: NDArray[np.float64]) -> int:
+            nonlocal seen
+            seen += 1
+            if seen % every == 0:
+                self.primal.improve_answers(answers)
+            return self.primal.value
+
+        limit = self.parameters.coverage_rounds if node.depth == 0 else 60
+        point = dual.descend(
+            node.multipliers, node.prices[dual.first], floor=self.floor, target=self.primal.value, rounds=limit,
+            visit=visit, expired=self.expired,
+        )  # fmt: skip
+        self.rounds += point.rounds
+        node.lower(point.bound)
+        node.multipliers, node.weights = point.multipliers, point.weights
+        node.steps.append(("coverage", point.multipliers, None if point.exact else point.prices[dual.owner]))
+        if node.dual <= self.floor:
+            return self.close(node)
+        losses = dual.losses(point)
+        if node.space is not None:
+            return self.reduce(node, losses.bound - losses.of_states(node.space) > self.floor)
+        node.fix = losses.fixed(node.fix, losses.bound - self.floor)
+        node.space = losses.cheap_space(problem, losses.bound - self.floor)
+        if node.space is None:
+            return True
+        return self.reduce(node, np.ones(node.space.states, np.bool_))
+
+    def join(self, node: Node) -> bool:
+        """Joint dual, then drop states. False: closed."""
+        self.check()
+        assert node.space is not None
+        dual = JointDual(self.problem, node.space, node.twin)
+        if not dual.feasible:
+            return self.close(node)
+        if dual.cells > self.parameters.most_cells:
+            return True
+        shape = node.fix.shape
+        starts = [np.repeat(node.prices[:, None], shape[1], axis=1)]
+        if node.joint is not None:
+            starts.append(node.joint)
+        if node.multipliers is not None and self.problem.local is not None:
+            starts.append(self.problem.local + node.multipliers)
+        answers = np.zeros(shape)
+        values = [dual.evaluate(dual.clean(start), answers)[0] for start in starts]
+        start = starts[int(np.argmin(values))]
+        seen = 0
+
+        def visit(answers: NDArray[np.float64]) -> int:
+            nonlocal seen
+            seen += 1
+            if seen % 25 == 0:
+                self.primal.improve_answers(answers)
+            return self.primal.value
+
+        limit = self.parameters.joint_rounds if node.depth == 0 else 60
+        limit = max(30, min(limit, limit * _JOINT_CELLS // max(dual.cells, 1)))
+        point = dual.descend(
+            start, floor=self.floor, target=self.primal.value, rounds=limit, visit=visit, expired=self.expired
+        )
+        self.rounds += point.rounds
+        node.lower(point.bound)
+        node.joint, node.weights = point.multipliers, point.weights
+        node.steps.append(("joint", point.multipliers))
+        if node.dual <= self.floor:
+            return self.close(node)
+        return self.reduce(node, dual.state_bounds(point) > self.floor)
+
+    def enumerate(self, node: Node, width: int) -> Enumeration | None:
+        """Look for better placements by labels. None: closed."""
+        self.check()
+        space = node.space
+        assert space is not None
+        pricing = Pricing(space)
+        bound = pricing.bound(node.prices)
+        classes = np.cumsum(~node.twin) - 1
+        # the joint bound knows what unspent budgets are worth; without it several price vectors together tell
+        prices = [node.prices]
+        if node.joint is None and classes[-1] < _MANY_CLASSES:
+            prices = spread_prices(pricing, node.prices, classes, bound, self.floor)
+        multipliers = None
+        if node.joint is not None:
+            multipliers = JointDual(self.problem, space, node.twin).clean(node.joint)
+        found = enumerate_space(
+            space, prices, node.twin, self.floor, width=width, multipliers=multipliers, expired=self.expired
+        )
+        self.labels += found.labels
+        if found.holders is not None:
+            mask = self.problem.to_mask(found.holders)
+            self.primal.offer(mask)
+            self.primal.improve(mask)
+        if found.exhaustive or found.bound <= self.floor:
+            node.steps.append(("enumerate", found.order, prices, multipliers))
+            self.close(node)
+            return None
+        node.bound = min(node.bound, found.bound)
+        return found
