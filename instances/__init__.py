@@ -1,4 +1,4 @@
-"""Where instances come from: random families, real request traces, the paper's experiment settings.
+"""Where instances come from: families, constructions with known optima, traces, searches, a library of known values.
 
 Everything named here is imported on first use, so that ``import instances`` is light.
 
@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from instances.fleet import Fleet as Fleet
+    from instances.importers import import_instance as import_instance
+    from instances.library import Library as Library
+    from instances.known import known_values as known_values
     from instances.registry import FAMILIES as FAMILIES
     from instances.registry import build as build
     from instances.registry import parameters as parameters
@@ -22,15 +25,20 @@ if TYPE_CHECKING:
     from instances.settings import exact_block_2 as exact_block_2
     from instances.settings import lp_checkpoints as lp_checkpoints
     from instances.settings import source_dependent as source_dependent
+    from instances.statistics import instance_statistics as instance_statistics
     from instances.traces import trace_instance as trace_instance
     from prefixplace.instance import Instance
 
 _HOME = {
     "FAMILIES": "instances.registry",
     "Fleet": "instances.fleet",
+    "Library": "instances.library",
     "build": "instances.registry",
     "exact_block_1": "instances.settings",
     "exact_block_2": "instances.settings",
+    "import_instance": "instances.importers",
+    "instance_statistics": "instances.statistics",
+    "known_values": "instances.known",
     "lp_checkpoints": "instances.settings",
     "parameters": "instances.registry",
     "source_dependent": "instances.settings",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -62,11 +63,16 @@ def generate(
     return 0
 
 
-def families(*, json: Json = False) -> int:
+def families(
+    *,
+    png: Annotated[Path | None, Parameter(help="Draw one small picture of each family.")] = None,
+    json: Json = False,
+) -> int:
     """List the families of instances with their parameters and defaults.
 
     ```
     prefixplace families
+    prefixplace families --png families.png
     ```
     """
     from instances.registry import FAMILIES, parameters, summary
@@ -75,6 +81,11 @@ def families(*, json: Json = False) -> int:
     documents: list[dict[str, Any]] = [
         {"name": name, "summary": summary(name), "parameters": parameters(name)} for name in FAMILIES
     ]
+    if png is not None:
+        from prefixplace.lab.gallery import family_gallery
+        from prefixplace.lab.icicle import save
+
+        save(family_gallery(), png)
     if json:
         print_json({"families": documents})
         return 0
