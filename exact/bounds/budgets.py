@@ -11,7 +11,6 @@ from exact.bounds.coverage import starting_multipliers
 from exact.bounds.holders import HolderDual
 from exact.bounds.lagrangian import CoverageDual
 from exact.bounds.run import BoundRun
-from exact.rounding import oracle_rounding
 from prefixplace.errors import InputError
 
 __all__ = ["BudgetDualParams", "budget_dual"]
@@ -87,7 +86,7 @@ def budget_dual(run: BoundRun, params: BudgetDualParams) -> None:
                 value, centre = here, point
     finally:
         if evaluations:
-            run.offer(oracle_rounding(run.instance, average).mask)
+            run.offer_rounding(average)
         run.count(evaluations=evaluations, states=dual.before.size, classes=len(dual.classes))
 
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from exact.bounds.coverage import starting_multipliers
 from exact.bounds.lagrangian import CoverageDual
 from exact.bounds.run import BoundRun, LimitReached
-from exact.rounding import oracle_rounding
 from prefixplace.errors import InputError
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def compact_lp(run: BoundRun, params: CompactParams) -> None:
         coverage=multipliers,
         budget=here.prices,
     )
-    run.offer(oracle_rounding(run.instance, here.weights if weights is None else weights).mask)
+    run.offer_rounding(here.weights if weights is None else weights)
     run.count(
         rows=arrays.num_rows,
         columns=arrays.cost.size,

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from exact.bounds.coverage import CoverageDualParams, descend, starting_multipliers
 from exact.bounds.lagrangian import CoverageDual, Evaluation
 from exact.bounds.run import BoundRun
-from exact.rounding import oracle_rounding
 from prefixplace.errors import InputError
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def configuration_lp(run: BoundRun, params: ConfigurationParams) -> None:
     finally:
         if rounds:
             run.columns, run.weights = master.solution()
-            run.offer(oracle_rounding(run.instance, run.weights).mask)
+            run.offer_rounding(run.weights)
         run.count(oracle_calls=dual.calls, rounds=rounds, columns=master.size)
 
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from exact.bounds.lagrangian import CoverageDual, Evaluation, OracleKind
 from exact.bounds.run import BoundRun
-from exact.rounding import oracle_rounding
 from prefixplace.errors import InputError
 from prefixplace.instance import Instance
 
@@ -131,7 +130,7 @@ def descend(
         run.improve(here.value, coverage=multipliers, budget=here.prices, weights=average)
         if rounds == next_rounding:
             next_rounding *= 2
-            run.offer(oracle_rounding(run.instance, average).mask)
+            run.offer_rounding(average)
         if idle == params.patience:
             idle, factor = 0, factor * params.reduction
         slope = here.gradient
@@ -141,5 +140,5 @@ def descend(
             break  # a stationary point, or the optimum
         multipliers = dual.clip(multipliers - factor * (here.value - run.value) / length * scale * slope)
     if average is not None and iterations is None:
-        run.offer(oracle_rounding(run.instance, average).mask)
+        run.offer_rounding(average)
     return best_at

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exact.bounds.result import Bound, BoundPoint, Column
+from exact.rounding import oracle_rounding
 from prefixplace.instance import Instance
 from prefixplace.placement import Placement
 from prefixplace.result import StopReason, package_versions
@@ -91,6 +92,19 @@ class BoundRun:
         value = self.instance.objective.value(mask)
         if value > self.value:
             self.value, self.mask = value, mask
+
+    def offer_rounding(self, weights: NDArray[np.float64]) -> None:
+        """Report the rounding of a fractional solution (shape (M, n)), improved by best responses.
+
+        M oracle calls for the rounding and a few sweeps of M, as far as the time allows.
+        """
+        from prefixplace.planner import solve
+
+        rounded = oracle_rounding(self.instance, weights)
+        self.offer(rounded.mask)
+        improved = solve(self.instance, "refined", start=rounded, budget=Budget(seconds=self.clock.remaining))
+        if improved.placement is not None:
+            self.offer(improved.placement.mask)
 
     def count(self, **counters: float) -> None:
         """Set counters of the result."""
