@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -74,6 +74,15 @@ GROUPS: dict[str, Callable[[int], Iterator[Instance]]] = {
     "two-groups": _two_groups,
 }
 """Groups of instances: 24 of the 432 of Table II, three hard reductions, and the pairwise objective at M = 6."""
+
+
+VARIANTS = {
+    "aggregated": {"linking": "aggregated"},
+    "without depth cuts": {"depth_cuts": False},
+    "without chain aggregation": {"chain_aggregation": False},
+    "with symmetry breaking": {"symmetry_breaking": True},
+}
+"""Formulations with one choice turned the other way, by which the defaults are judged."""
 
 
 @dataclass(frozen=True)
@@ -244,6 +253,7 @@ def run(
     folder: Path | None = None,
     seconds: float = 60.0,
     threads: int = 1,
+    formulations: bool = False,
     building: bool = True,
     progress: Callable[[str], None] | None = None,
 ) -> ExactBenchmark:
@@ -262,6 +272,8 @@ def run(
     seconds : float
         Time limit of one run; the model's building is inside it, the import of a solver is not.
     threads : int
+    formulations : bool
+        Also solve by each of :data:`VARIANTS`, for the back-ends that write the compact programme.
     building : bool
         Also measure how long the programme with n·M = 240,000 takes to build.
     progress : callable, optional
@@ -287,9 +299,10 @@ def run(
     runs = []
     for group, instance in _instances(groups, folder, MODES[mode]):
         for name in names:
-            if progress is not None:
-                progress(f"{group}: {instance.name}, {name}")
-            runs.append(_one(group, instance, name, seconds, threads))
+            for label, params in _variants(name, formulations):
+                if progress is not None:
+                    progress(f"{group}: {instance.name}, {label}")
+                runs.append(_one(group, instance, name, label, params, seconds, threads))
     versions = package_versions(*sorted({p for name in names for p in exact.BACKENDS[name].packages}))
     built = list(measure()) if building else []
     return ExactBenchmark(mode, seconds, threads, _machine(), versions, runs, built)
@@ -310,12 +323,27 @@ def _instances(
             yield group, instance
 
 
-def _one(group: str, instance: Instance, name: str, seconds: float, threads: int) -> Run:
+def _variants(name: str, formulations: bool) -> Iterator[tuple[str, Any]]:
+    """The back-end as it is, and with `formulations` every variant that it can write: label and parameters."""
+    from exact import BACKENDS
+    from exact.backends.compact import CompactParams
+    from exact.compact import Formulation
+
+    yield name, None
+    kind = BACKENDS[name].params
+    if formulations and issubclass(kind, CompactParams):
+        for label, choice in VARIANTS.items():
+            yield f"{name}, {label}", kind(formulation=replace(Formulation(), **choice))  # type: ignore[arg-type]
+
+
+def _one(
+    group: str, instance: Instance, name: str, label: str, params: Any, seconds: float, threads: int
+) -> Run:
     import exact
 
-    shape = (group, instance.name, instance.num_chunks, instance.num_workers, name)
+    shape = (group, instance.name, instance.num_chunks, instance.num_workers, label)
     try:
-        result = exact.solve(instance, name, budget=Budget(seconds=seconds), threads=threads)
+        result = exact.solve(instance, name, budget=Budget(seconds=seconds), threads=threads, params=params)
     except InputError as error:  # a back-end that refuses the instance
         return Run(*shape, None, None, None, "none", "refused", 0.0, None, str(error))
     message = result.log[-1] if result.stop_reason in ("error", "unavailable") and result.log else ""

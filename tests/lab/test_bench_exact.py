@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 import prefixplace as pp
-from prefixplace.lab.bench_exact import GROUPS, SHIFT, ExactBenchmark, Run, run
+from prefixplace.lab.bench_exact import GROUPS, SHIFT, VARIANTS, ExactBenchmark, Run, run
 
 
 def text(measured: ExactBenchmark) -> str:
@@ -47,6 +47,22 @@ def test_files_of_a_folder_and_refusals(tmp_path: Path) -> None:
     assert "62" in refused.message
     assert (solved.status, solved.value) == ("optimal", 2.0)
     assert "refuses" in text(measured)
+
+
+def test_variants_of_the_formulation_agree(tmp_path: Path) -> None:
+    tree = pp.PrefixTree.from_parents([-1, 0, -1, -1])
+    tiny = pp.Instance.from_values(
+        tree, local=[[0, 1, 0, 0], [0, 0, 0, 0]], coverage=[0, 0, 1, 1], budgets=[2, 1], name="tiny"
+    )
+    pp.write_instance(tiny, tmp_path / "tiny.json")
+    names = ["highs", "branch-and-bound"]
+    measured = run(backends=names, groups=[], folder=tmp_path, seconds=5, formulations=True, building=False)
+    assert [one.backend for one in measured.runs] == [
+        "highs",
+        *(f"highs, {label}" for label in VARIANTS),
+        "branch-and-bound",
+    ]
+    assert {(one.status, one.value) for one in measured.runs} == {("optimal", 2.0)}
 
 
 def test_summary_by_hand() -> None:
