@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from exact.certificates import read_certificate as read_certificate
     from exact.certificates import verify as verify
     from exact.certificates import write_certificate as write_certificate
+    from exact.compact import Formulation as Formulation
+    from exact.doctor import examine as examine
+    from exact.export import read_solution as read_solution
+    from exact.export import write_model as write_model
     from exact.guarantees import audit as audit
     from exact.solving import BACKENDS as BACKENDS
     from exact.solving import solve as solve
@@ -31,13 +35,17 @@ _HOME = {
     "Backend": "exact.backend",
     "Bound": "exact.bounds",
     "Certificate": "exact.certificates",
+    "Formulation": "exact.compact",
     "audit": "exact.guarantees",
     "bound": "exact.bounds",
     "certify": "exact.certificates",
+    "examine": "exact.doctor",
     "read_certificate": "exact.certificates",
+    "read_solution": "exact.export",
     "solve": "exact.solving",
     "verify": "exact.certificates",
     "write_certificate": "exact.certificates",
+    "write_model": "exact.export",
 }
 
 __all__ = sorted(_HOME)

@@ -90,13 +90,12 @@ class CpSat(CompactBackend):
             except (AttributeError, TypeError, ValueError) as error:
                 raise InputError(f"CP-SAT refuses the parameter {name} = {value!r}: {error}") from None
 
-        class OnSolution(cp_model.CpSolverSolutionCallback):
-            def on_solution_callback(self) -> None:
-                report(self)
-
-        @process.guarded
         def report(found: Any) -> None:
             run.offer(problem.placement_values(np.array([found.value(x) for x in variables])))
+
+        class OnSolution(cp_model.CpSolverSolutionCallback):
+            def on_solution_callback(self) -> None:
+                process.guarded(report)(self)
 
         accepted = False
 
@@ -126,9 +125,11 @@ def whole_numbers(cost: NDArray[np.float64], digits: int) -> tuple[NDArray[np.in
 
     The power is the largest with a sum of coefficients below ``2**digits``, or the smallest that leaves no fraction.
     """
-    total = float(cost.sum())
+    total, terms = float(cost.sum()), int(np.count_nonzero(cost))
     if total == 0.0:
         return np.zeros(cost.size, np.int64), 1.0, 0.0
+    if terms > 2 ** (digits - 1):
+        raise InputError(f"digits is {digits}, too few for {terms} coefficients of at least 1")
     scale = float(np.exp2(digits - np.frexp(total)[1]))
     while float(np.ceil(cost * scale).sum()) > 2.0**digits:  # rounding up adds at most one per coefficient
         scale /= 2

@@ -215,7 +215,7 @@ def test_cp_sat_coefficients_are_rounded_up() -> None:
     rng = np.random.default_rng(3)
     for _ in range(200):
         cost = rng.random(20) * 10.0 ** rng.integers(-6, 9)
-        digits = int(rng.integers(8, 52))
+        digits = int(rng.integers(6, 53))
         whole, scale, excess = whole_numbers(cost, digits)
         assert whole.sum() <= 2**digits
         assert np.all(whole / scale >= cost)
@@ -245,6 +245,8 @@ def test_cp_sat_says_what_the_scaling_costs_and_its_bound_stays_rigorous() -> No
     assert "ms too high" in coarse.log[0]
     with pytest.raises(pp.InputError, match="digits"):
         CpSatParams(digits=53)
+    with pytest.raises(pp.InputError, match="digits is 3, too few"):
+        exact.solve(scaled, "cp-sat", params=CpSatParams(digits=3))
 
 
 def test_cp_sat_needs_linearization_level_2() -> None:
