@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from instances.fleet import Fleet as Fleet
     from instances.importers import import_instance as import_instance
-    from instances.library import Library as Library
     from instances.known import known_values as known_values
+    from instances.library import Library as Library
     from instances.registry import FAMILIES as FAMILIES
     from instances.registry import build as build
     from instances.registry import parameters as parameters

@@ -49,7 +49,7 @@ def test_search_finds_a_half_and_goes_on_in_its_folder(run, tmp_path: Path) -> N
 
 
 def test_search_table(run) -> None:
-    arguments = ("search", "table", "--restarts", 1, "--chunks", 3)
+    arguments = ("search", "table", "--restarts", 1, "--chunks", 2)
     cells = document(run(*arguments, "--json"))["cells"]
     assert len(cells) == 4 * 7
     code, out, err = run(*arguments)
