@@ -61,7 +61,8 @@ class CoverageDual:
     ----------
     instance : Instance
     oracle : {"exact", "price"}
-        How W_m is computed. One :meth:`evaluate` costs one oracle call per class of identical workers.
+        How W_m is computed. One :meth:`evaluate` costs one oracle call per class of identical workers; pairwise
+        one per worker, and the M²·n savings are kept in memory.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ from exact.bounds.trivial import TrivialParams, trivial
 from prefixplace.errors import InputError
 from prefixplace.instance import Instance
 from prefixplace.placement import Placement
-from prefixplace.stopping import Budget, ProgressCallback
+from prefixplace.stopping import Budget, Clock, ProgressCallback
 
 __all__ = ["BOUNDS", "BoundMethod", "bound"]
 
@@ -131,18 +131,18 @@ def bound(
         raise InputError(
             f"bound {kind!r} takes {method.params.__name__} ({wanted}), not {type(params).__name__}"
         )
-    limits = budget or Budget()
+    clock = Clock(budget or Budget())
     if start is None:
         from prefixplace.planner import solve
 
         # the plan is a help, not the task: it gets a quarter of the time
-        seconds = None if limits.seconds is None else limits.seconds / 4
+        seconds = None if clock.remaining is None else clock.remaining / 4
         start = solve(instance, "refined", budget=Budget(seconds=seconds)).placement
         if start is None:
             start = Placement.empty(instance.tree, instance.num_workers)
     else:
         instance.check(start)
-    run = BoundRun(instance, np.array(start.mask), limits, progress)
+    run = BoundRun(instance, np.array(start.mask), clock, progress)
     stop_reason = "finished"
     try:
         method.run(run, params)

@@ -33,18 +33,19 @@ class BoundRun:
     instance : Instance
     mask : bool array (M, n)
         A feasible placement to begin with.
-    budget : Budget
-        Limits on seconds and iterations (evaluations of a dual function), and the gap at which to stop.
+    clock : Clock
+        Running since the call began, with the limits on seconds and iterations (evaluations of a dual function)
+        and the gap at which to stop.
     """
 
     def __init__(
         self,
         instance: Instance,
         mask: NDArray[np.bool_],
-        budget: Budget,
+        clock: Clock,
         progress: ProgressCallback | None = None,
     ) -> None:
-        self.instance, self.budget, self.clock, self.progress = instance, budget, Clock(budget), progress
+        self.instance, self.clock, self.progress = instance, clock, progress
         self.mask, self.value = mask, instance.objective.value(mask)
         self.bound = np.inf
         self.master: float | None = None
@@ -57,7 +58,7 @@ class BoundRun:
     def check_limits(self) -> None:
         """Count one iteration; raise :class:`LimitReached` when there is no room for it."""
         if np.isfinite(self.bound):  # one evaluation is always made: a bound must come back
-            if self.bound - self.value <= self.budget.gap * abs(self.bound):
+            if self.bound - self.value <= self.clock.budget.gap * abs(self.bound):
                 raise LimitReached("finished")
             reason = self.clock.expired()
             if reason is not None:
@@ -82,6 +83,8 @@ class BoundRun:
             self.weights = weights
         if master is not None:
             self.master = master
+        if not np.isfinite(self.bound):
+            return  # a master alone is no bound yet
         seconds = self.clock.seconds
         self.history.append(BoundPoint(seconds, self.master, self.bound))
         if self.progress is not None:

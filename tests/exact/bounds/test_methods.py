@@ -181,6 +181,22 @@ def test_corners(kind: str, case: str) -> None:
         assert found.bound == pytest.approx(best)
 
 
+@pytest.mark.parametrize("kind", ["trivial", "coverage-dual", "budget-dual"])
+@pytest.mark.parametrize("shape", ["chain", "star"])
+def test_deep_and_wide_trees(kind: str, shape: str) -> None:
+    n = 200_000
+    tree = pp.PrefixTree.from_parents(
+        np.arange(-1, n - 1) if shape == "chain" else np.r_[-1, np.zeros(n - 1, int)]
+    )
+    local = np.ones((2, n))
+    instance = pp.Instance.from_values(tree, local=local, coverage=np.full(n, 2.0), budgets=[100, n + 7])
+    start = pp.Placement.empty(tree, 2)
+    found = exact.bound(instance, kind, start=start, budget=pp.Budget(iterations=2))
+    # everything is kept once and a hundred chunks twice; 100 × 2 more where a copy may count as the first one
+    assert 3 * n + 100 <= found.bound <= 3 * n + 300 if kind != "trivial" else found.bound >= 3 * n + 100
+    assert found.value is not None and found.value <= 3 * n + 100
+
+
 def test_wrong_calls(instance: pp.Instance) -> None:
     with pytest.raises(pp.InputError, match="unknown bound 'best'; known are trivial, compact-lp"):
         exact.bound(instance, "best")
