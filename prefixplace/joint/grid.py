@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import frexp
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +41,12 @@ class Grid:
     def to_units(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         """The nearest multiples of :attr:`step`, but nothing positive becomes 0; int64 of the same shape."""
         steps = self.scale / self.step
-        exact = np.asarray(values, np.longdouble) * np.longdouble(steps.numerator) / steps.denominator
-        whole = np.maximum(np.rint(exact), values > 0)
+        high, low = steps.numerator, steps.denominator
+        if (high & (high - 1)) == (low & (low - 1)) == 0:  # a power of two: exact
+            scaled = np.ldexp(np.asarray(values, np.float64), high.bit_length() - low.bit_length())
+        else:
+            scaled = np.asarray(values, np.longdouble) * np.longdouble(high) / np.longdouble(low)
+        whole = np.maximum(np.rint(scaled), values > 0)
         return whole.astype(np.int64) * self.step
 
     def to_ms(self, units: int) -> float:
@@ -71,7 +76,8 @@ def grid_for(arrays: list[NDArray[np.float64]], total: float) -> Grid:
             room = min(_ROOM, int(LIMIT / (total * power / divisor)))
             step = 1 << max(room.bit_length() - 1, 0)
             return Grid(Fraction(power * step, divisor), step, float(np.abs(numbers - whole / power).max()))
-    exponent = int(np.floor(np.log2(LIMIT / total)))
-    scale = Fraction(2) ** exponent
-    least = float(numbers[numbers > 0][0])
-    return Grid(scale, 1, float(Fraction(1, 2) / scale) if least * scale >= 0.5 else float(1 / scale))
+    scale = Fraction(2) ** (LIMIT.bit_length() - 1 - frexp(total)[1])
+    # rounded to the nearest unit, unless something positive would become 0 and is rounded up
+    least = Fraction(float(numbers[numbers > 0][0]))
+    unit = Fraction(1, 2) if 2 * least * scale >= 1 else Fraction(1)
+    return Grid(scale, 1, float(unit / scale))

@@ -1,0 +1,35 @@
+"""Small instances that make every part of the prover work."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import prefixplace as pp
+from exact.branch_and_bound.parameters import Parameters
+from tests.brute import random_instance, random_parents
+
+NARROW = Parameters(widths=(1, 1, 1), price_evaluations=5, coverage_rounds=5, joint_rounds=5)
+"""So little of everything that the search has to branch."""
+
+COVERAGE_FIRST = Parameters(
+    widths=(1, 2, 2), few_workers=0, price_evaluations=5, coverage_rounds=5, joint_rounds=5
+)
+SETTINGS = (Parameters(), NARROW, COVERAGE_FIRST)
+
+
+def identical_workers(rng: np.random.Generator, n: int, workers: int) -> pp.Instance:
+    """Whole numbers, the same for every worker, budgets too."""
+    tree = pp.PrefixTree.from_parents(random_parents(rng, n))
+    local = np.repeat(rng.integers(0, 4, (1, n)), workers, axis=0)
+    budget = int(rng.integers(0, n + 2))
+    return pp.Instance.from_values(
+        tree, local=local, coverage=rng.integers(0, 6, n), budgets=[budget] * workers
+    )
+
+
+def mixed(rng: np.random.Generator, index: int, largest: int = 6) -> pp.Instance:
+    """Requester-side and pairwise in turn, now and then with identical workers."""
+    n, workers = int(rng.integers(0, largest + 1)), int(rng.integers(1, 4))
+    if index % 6 == 0:
+        return identical_workers(rng, n, workers)
+    return random_instance(rng, n=n, workers=workers, pairwise=bool(index % 2), whole=bool(rng.integers(2)))
