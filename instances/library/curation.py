@@ -9,7 +9,8 @@ from typing import Any
 
 import exact
 import prefixplace as pp
-from exact.certificates import Certificate, certify, issue, verify, write_certificate
+from exact.branch_and_bound.backend import prove
+from exact.certificates import Certificate, certify, issue, write_certificate
 from instances.construction import Construction
 from instances.known import known_values
 from instances.library.checking import enumerated_optimum, rounded_down
@@ -129,14 +130,18 @@ def _add(
     bound = exact.bound(instance, "configuration-lp", budget=limit, start=plan)
     if bound.placement is not None and instance.value(bound.placement) > instance.value(plan):
         plan, lower_by = bound.placement, "rounding of the configuration LP"
-    if relative_gap(instance.value(plan), bound.bound) > OPTIMALITY_TOLERANCE and witness is None:
-        improved = exact.solve(instance, "highs", budget=limit, start=plan)
-        if improved.placement is not None and instance.value(improved.placement) > instance.value(plan):
-            plan, lower_by = improved.placement, "HiGHS"
-    certificate = certify(instance, plan, bound)
-    lower, upper = certificate.value, rounded_down(instance, certificate.bound)
+    certificate, upper_by = certify(instance, plan, bound), "configuration LP by column generation"
+    if relative_gap(instance.value(plan), bound.bound) > OPTIMALITY_TOLERANCE:
+        better, by, proved = _search(instance, plan, limit)
+        if better is not None:
+            plan, lower_by = better, by
+        if proved is not None:
+            certificate, upper_by = proved, "branch and bound"
+    only = issue(instance, plan, "trivial", {})
+    lower = only.value
+    upper = rounded_down(instance, certificate.bound)
     proof = "certificate" if upper == certificate.bound else "rounded-certificate"
-    upper_by, reason = "configuration LP by column generation", "coverage multipliers in the certificate"
+    reason = f"{certificate.kind} multipliers in the certificate"
     if upper > lower:
         stated, enumerated = known_values(instance).get("opt"), _enumerated(instance)
         if enumerated is not None and enumerated < upper:
@@ -158,17 +163,32 @@ def _add(
         reason=reason,
     )
     write_instance(instance, library.path("instances", row))
-    write_certificate(_plan_only(instance, plan), library.path("plans", row))
+    write_certificate(only, library.path("plans", row))
     if "certificate" in proof:
         write_certificate(certificate, library.path("proofs", row))
     library.rows[name] = row
     return row
 
 
-def _plan_only(instance: pp.Instance, plan: pp.Placement) -> Certificate:
-    certificate = issue(instance, plan, "trivial", {})
-    assert verify(instance, certificate).ok
-    return certificate
+def _search(
+    instance: pp.Instance, plan: pp.Placement, limit: pp.Budget
+) -> tuple[pp.Placement | None, str, Certificate | None]:
+    """A better plan, who found it, and a certificate of optimality, each where there is one.
+
+    The project's own prover first; HiGHS where it refuses the instance or ends without a proof.
+    """
+    best, by, certificate = plan, "", None
+    try:
+        result, certificate = prove(instance, budget=limit, start=plan)
+        if result.placement is not None and instance.value(result.placement) > instance.value(best):
+            best, by = result.placement, "branch and bound"
+    except InputError:
+        certificate = None  # too many holder sets
+    if certificate is None:
+        improved = exact.solve(instance, "highs", budget=limit, start=best)
+        if improved.placement is not None and instance.value(improved.placement) > instance.value(best):
+            best, by = improved.placement, "HiGHS"
+    return (best if by else None), by, certificate
 
 
 def _enumerated(instance: pp.Instance) -> Fraction | None:
