@@ -95,6 +95,11 @@ def facility_location(
         A cheapest set of facilities; gives the minimum and a witness.
     header
         ``name`` and ``meta`` of the instance; the name is the problem's when left out.
+
+    Raises
+    ------
+    InputError
+        When `opened` is empty, repeats a facility or names one that does not exist.
     """
     facilities, clients = problem.connection.shape
     recompute = problem.connection.max(axis=0).copy()
@@ -109,6 +114,8 @@ def facility_location(
     fetch[facilities:, :facilities, 0] = problem.connection.T
     known, witness = Known(), None
     if opened is not None:
+        if not opened or not all(0 <= i < facilities for i in opened) or len(set(opened)) < len(opened):
+            raise InputError(f"facilities {opened} to open are not distinct numbers below {facilities}")
         minimum = problem.cost(opened)
         inside = set(opened)
         witness = [[0] if i in inside else [1 + i] for i in range(facilities)] + [[] for _ in range(clients)]

@@ -66,6 +66,9 @@ def independent_set(
     local[busy, chain[busy] + degree[busy] - 1] = 2 * degree[busy] - 1
     witness = None
     if chosen is not None:
+        strange = [v for v in chosen if v not in index]
+        if strange or len(set(chosen)) < len(chosen):
+            raise InputError(f"the chosen vertices {chosen!r} are not distinct vertices of the graph")
         if any(graph.has_edge(u, v) for i, u in enumerate(chosen) for v in chosen[:i]):
             raise InputError("the chosen vertices are not independent")
         independence_number = len(chosen)

@@ -73,6 +73,8 @@ def max_cut(
     exact = [Fraction(float(w)) for w in weights]
     witness = None
     if side is not None:
+        if len(side) != holders or not np.isin(side, (0, 1)).all():
+            raise InputError(f"a cut puts each of the {holders} vertices on side 0 or 1, not {list(side)}")
         maximum = sum((w for w, (u, v) in zip(exact, ends, strict=True) if side[u] != side[v]), Fraction(0))
         witness = [[int(s)] for s in side] + [[] for _ in ends]
     total = sum(exact, Fraction(0))

@@ -147,3 +147,16 @@ def test_import(run, tmp_path: Path) -> None:
     code, out, _ = run("import", "bin-packing", file, "--optimum", 3)
     assert code == 0
     assert "small.bpp" in out
+
+
+def test_gallery_of_families(run, tmp_path: Path) -> None:
+    from instances import FAMILIES
+    from prefixplace.lab.gallery import family_gallery
+
+    titles = [axes.get_title().partition("\n")[0] for axes in family_gallery().axes]
+    assert [title for title in titles if title] == list(FAMILIES)
+    assert run("families", "--png", tmp_path / "families.svg", "--json")[0] == 0
+    assert (tmp_path / "families.svg").read_text().startswith("<?xml")
+    code, _, err = run("families", "--png", tmp_path / "families.txt")
+    assert code == 2
+    assert "a picture ends in .png" in err

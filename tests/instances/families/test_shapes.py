@@ -157,3 +157,24 @@ def test_large_and_deep_forests(family: pp.Instance) -> None:
 def test_parameters_check_themselves(name: str, settings: dict[str, str], message: str) -> None:
     with pytest.raises(pp.InputError, match=message):
         instances.build(name, settings)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("caterpillar", {"spine": "250000"}),
+        ("star", {"chunks": "1000000"}),
+        ("deep-chain", {"chains": "1", "length": "1000000"}),
+        ("tenant-prompts", {"tenants": "60000"}),
+        ("agent-traces", {"sessions": "33000"}),
+        ("wiki-qa-like", {"documents": "280000", "questions": "300000", "total_chunks": "1000000"}),
+        ("uniform-recursive", {"chunks": "1000000"}),
+        ("planted-optimum", {"chunks": "1000000", "budget": "10000"}),
+    ],
+)
+def test_a_million_chunks(name: str, size: dict[str, str]) -> None:
+    instance = instances.build(name, size).sample(0)
+    assert instance.num_chunks >= 990_000
+    if "opt" in instance.meta:
+        assert instance.value(instances.build(name, size).witness(0)) == instance.meta["opt"]

@@ -215,6 +215,15 @@ def test_any_graph_of_networkx_with_named_and_isolated_vertices() -> None:
     assert drawn.instance.meta["opt"] == 7 == optimum(drawn.instance)
     with pytest.raises(pp.InputError, match="not independent"):
         independent_set(graph, chosen=["a", "b"])
+    for bad in (["a", "a"], ["a", "x"]):
+        with pytest.raises(pp.InputError, match="not distinct vertices"):
+            independent_set(graph, chosen=bad)
+    for side in ([0, 1], [0, 1, 2, 0]):
+        with pytest.raises(pp.InputError, match="each of the 4 vertices"):
+            max_cut(graph, side=np.array(side))
+    for opened in ([], [0, 0], [2]):
+        with pytest.raises(pp.InputError, match="not distinct numbers below 2"):
+            facility_location(UflProblem([1, 1], [[1], [2]]), opened=opened)
     with pytest.raises(pp.InputError, match="undirected simple graph, not DiGraph"):
         independent_set(nx.DiGraph(graph))
     with pytest.raises(pp.InputError, match="loop"):
