@@ -22,6 +22,7 @@ Mask = NDArray[np.bool_]
 
 _MANY_CLASSES = 10  # of workers: with more, the price vectors of an enumeration cost more than they save
 _PRICE_WORK = 50_000_000  # pairs of states compared in all evaluations of one descent on prices
+_LABEL_CELLS = 20_000_000  # numbers in the tables of the joint bound of labels
 _JOINT_CELLS = 300_000  # table cells up to which the joint dual gets all its rounds
 
 
@@ -126,24 +127,14 @@ class Bounding:
         )
         if not dual.feasible:
             return self.close(node)
-        every = 8 if dual.exact else 50
-        seen = 0
-
-        def visit(answers: NDArray[np.float64]) -> int:
-            nonlocal seen
-            seen += 1
-            if seen % every == 0:
-                self.primal.improve_answers(answers)
-            return self.primal.value
-
         limit = self.parameters.coverage_rounds if node.depth == 0 else 60
         point = dual.descend(
             node.multipliers, node.prices[dual.first], floor=self.floor, target=self.primal.value, rounds=limit,
-            visit=visit, expired=self.expired,
+            visit=self.visitor(dual.cells if dual.exact else 0), expired=self.expired,
         )  # fmt: skip
         self.rounds += point.rounds
         node.lower(point.bound)
-        node.multipliers, node.weights = point.multipliers, point.weights
+        node.multipliers, node.weights, node.covered = point.multipliers, point.weights, True
         node.steps.append(("coverage", point.multipliers, None if point.exact else point.prices[dual.owner]))
         if node.dual <= self.floor:
             return self.close(node)
@@ -155,6 +146,25 @@ class Bounding:
         if node.space is None:
             return True
         return self.reduce(node, np.ones(node.space.states, np.bool_))
+
+    def visitor(self, cells: int) -> Callable[[NDArray[np.float64]], int]:
+        """What a descent tells its workers' answers: now and then they are refined into a placement.
+
+        Refining costs about as much as a few rounds on all chunks; `cells` is the size of a round's tables, 0 for
+        rounds without any.
+        """
+        n = self.problem.instance.num_chunks
+        every = 16 if cells == 0 else max(8, 2 * n * int(self.problem.budgets.sum()) // cells)
+        seen = 0
+
+        def visit(answers: NDArray[np.float64]) -> int:
+            nonlocal seen
+            seen += 1
+            if seen % every == 0:
+                self.primal.improve_answers(answers)
+            return self.primal.value
+
+        return visit
 
     def join(self, node: Node) -> bool:
         """Joint dual, then drop states. False: closed."""
@@ -174,19 +184,15 @@ class Bounding:
         answers = np.zeros(shape)
         values = [dual.evaluate(dual.clean(start), answers)[0] for start in starts]
         start = starts[int(np.argmin(values))]
-        seen = 0
-
-        def visit(answers: NDArray[np.float64]) -> int:
-            nonlocal seen
-            seen += 1
-            if seen % 25 == 0:
-                self.primal.improve_answers(answers)
-            return self.primal.value
-
         limit = self.parameters.joint_rounds if node.depth == 0 else 60
         limit = max(30, min(limit, limit * _JOINT_CELLS // max(dual.cells, 1)))
         point = dual.descend(
-            start, floor=self.floor, target=self.primal.value, rounds=limit, visit=visit, expired=self.expired
+            start,
+            floor=self.floor,
+            target=self.primal.value,
+            rounds=limit,
+            visit=self.visitor(dual.cells),
+            expired=self.expired,
         )
         self.rounds += point.rounds
         node.lower(point.bound)
@@ -196,6 +202,22 @@ class Bounding:
             return self.close(node)
         return self.reduce(node, dual.state_bounds(point) > self.floor)
 
+    def joint_multipliers(self, node: Node) -> NDArray[np.int64] | None:
+        """The best π at hand for the labels of an enumeration, if any: that of the joint dual, or a + μ."""
+        space = node.space
+        assert space is not None
+        if self.problem.workers.size * space.size * int(space.slack.max(initial=0)) > _LABEL_CELLS:
+            return None
+        multipliers = node.joint
+        if (
+            multipliers is None
+            and node.covered
+            and node.multipliers is not None
+            and self.problem.local is not None
+        ):
+            multipliers = self.problem.local + node.multipliers
+        return None if multipliers is None else JointDual(self.problem, space, node.twin).clean(multipliers)
+
     def enumerate(self, node: Node, width: int) -> Enumeration | None:
         """Look for better placements by labels. None: closed."""
         self.check()
@@ -204,13 +226,11 @@ class Bounding:
         pricing = Pricing(space)
         bound = pricing.bound(node.prices)
         classes = np.cumsum(~node.twin) - 1
+        multipliers = self.joint_multipliers(node)
         # the joint bound knows what unspent budgets are worth; without it several price vectors together tell
         prices = [node.prices]
-        if node.joint is None and classes[-1] < _MANY_CLASSES:
+        if multipliers is None and classes[-1] < _MANY_CLASSES:
             prices = spread_prices(pricing, node.prices, classes, bound, self.floor)
-        multipliers = None
-        if node.joint is not None:
-            multipliers = JointDual(self.problem, space, node.twin).clean(node.joint)
         found = enumerate_space(
             space, prices, node.twin, self.floor, width=width, multipliers=multipliers, expired=self.expired
         )

@@ -17,7 +17,7 @@ __all__ = ["CoverageDual", "CoveragePoint", "Losses"]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_MOST_STATES, _MOST_AT_ONE = 1 << 20, 1 << 10
+_MOST_STATES, _MOST_AT_ONE = 1 << 17, 1 << 10
 _TABLE_CELLS = 3_000_000
 """Cells of all workers' dynamic programs up to which budgets are kept exactly; beyond it they are priced."""
 
@@ -143,8 +143,10 @@ class CoverageDual:
 
     Attributes
     ----------
+    cells : int
+        Of the dynamic programs of one worker of each class.
     exact : bool
-        Whether budgets are kept by the dynamic program or priced: whether its tables are small.
+        Whether budgets are kept by these programs or priced: whether they are small.
     feasible : bool
         Whether what is inside fits the budgets.
     first, owner : int64 arrays
@@ -167,7 +169,8 @@ class CoverageDual:
         free = np.count_nonzero(fix[self.first] == FREE, axis=1)
         left = budgets[self.first] - np.count_nonzero(fix[self.first] == INSIDE, axis=1)
         self.feasible = bool((left >= 0).all())
-        self.exact = int((free * np.clip(left, 0, free)).sum()) <= _TABLE_CELLS
+        self.cells = int((free * np.clip(left, 0, free)).sum())
+        self.exact = self.cells <= _TABLE_CELLS
         self._barred = (fix == OUTSIDE).all(axis=0)
 
     def bound(self, multipliers: Ints, prices: Ints, answers: Floats) -> int:

@@ -35,6 +35,8 @@ class Node:
         Workers that are still interchangeable with their predecessor.
     prices, multipliers : int64 arrays
         Where the duals begin, inherited.
+    covered : bool
+        Whether `multipliers` come from a coverage dual here or above.
     steps : list
         What was proved here, for the certificate.
     joint : int64 array (M, n), or None
@@ -55,6 +57,7 @@ class Node:
     prices: Ints
     multipliers: Ints | None
     depth: int = 0
+    covered: bool = False
     weights_only: bool = False
     steps: list[Step] = field(default_factory=list)
     joint: Ints | None = None
@@ -92,6 +95,7 @@ class Node:
             self.prices,
             self.multipliers,
             self.depth + 1,
+            covered=self.covered,
             joint=self.joint,
         )
 

@@ -15,6 +15,7 @@ __all__ = ["Search"]
 
 _PROMISING = 0.5  # share of chunks with labels left out up to which ten times as many may prove
 _MOST_EXCHANGE = 20_000  # pairs of workers × chunks that an exchange may cost
+_ROOT_ATTEMPTS = 4  # coverage duals at the root, each with what the last one fixed
 _LARGE_GAP = 1e-3  # above it the incumbent is worth the effort of pair exchange
 
 
@@ -94,17 +95,8 @@ class Search:
     def _process(self, node: Node) -> tuple[Node, ...]:
         """Close a node, or split it."""
         if self._covers_first(node):
-            if not self.bounding.cover(node):
+            if not self._covered(node):
                 return ()
-            pairs = self.bounding.problem.workers.size**2 // 2
-            if (
-                node.depth == 0
-                and node.bound - self.bounding.primal.value > _LARGE_GAP * node.bound
-                and pairs * self.bounding.problem.instance.num_chunks <= _MOST_EXCHANGE
-            ):
-                self.bounding.primal.exchange(self.bounding.expired)
-                if not self.bounding.cover(node):
-                    return ()
             if node.space is None:
                 return split_pairs(self.bounding.problem, node)
         cut = 0.0
@@ -130,6 +122,20 @@ class Search:
         if not self.bounding.price(node):
             return ()
         return split_states(self.bounding.problem, node, self.bounding.floor)
+
+    def _covered(self, node: Node) -> bool:
+        """Coverage dual, at the root until it fixes enough to write down states. False: closed."""
+        bounding = self.bounding
+        workers, n = bounding.problem.workers.size, bounding.problem.instance.num_chunks
+        for attempt in range(_ROOT_ATTEMPTS if node.depth == 0 else 1):
+            if not bounding.cover(node):
+                return False
+            weak = node.bound - bounding.primal.value > _LARGE_GAP * node.bound
+            if attempt == 0 and node.depth == 0 and weak and workers**2 // 2 * n <= _MOST_EXCHANGE:
+                bounding.primal.exchange(bounding.expired)
+            elif node.space is not None:
+                break
+        return True
 
     def _covers_first(self, node: Node) -> bool:
         """With few workers the budget dual is the cheaper one and mostly enough."""
