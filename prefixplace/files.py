@@ -6,7 +6,8 @@ import gzip
 import json
 import os
 import zipfile
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,7 +21,15 @@ from prefixplace.result import Result
 from prefixplace.transfer import TransferModel
 from prefixplace.tree import PrefixTree
 
-__all__ = ["read_instance", "read_json", "read_plan", "write_instance", "write_json", "write_plan"]
+__all__ = [
+    "parse_json",
+    "read_instance",
+    "read_json",
+    "read_plan",
+    "write_instance",
+    "write_json",
+    "write_plan",
+]
 
 PathLike = str | os.PathLike[str]
 
@@ -139,19 +148,28 @@ def write_plan(plan: Placement | Result, path: PathLike, instance: Instance, *, 
 
 
 def read_json(path: PathLike) -> dict[str, Any]:
-    """One JSON object from a plain or gzipped file, with double keys, NaN and infinities refused."""
+    """One JSON object from a plain or gzipped file; see :func:`parse_json` for what is refused."""
     file = Path(path)
     try:
         raw = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-        document = json.loads(
-            raw.decode("utf-8"), object_pairs_hook=_unique_keys, parse_constant=_refuse_constant
-        )
+        text = raw.decode("utf-8")
     except OSError as error:
         raise InputError(f"{file}: {error.strerror or error}") from None
-    except (UnicodeDecodeError, json.JSONDecodeError, EOFError, RecursionError) as error:
-        raise InputError(f"{file}: not readable as JSON: {error}") from None
+    except (ValueError, EOFError, zlib.error) as error:
+        raise InputError(f"{file}: not readable as text: {error}") from None
+    return parse_json(text, str(file))
+
+
+def parse_json(text: str, place: str) -> dict[str, Any]:
+    """The JSON object that `text` is, with double keys, NaN and infinities refused; `place` begins every error."""
+    try:
+        document: Any = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
+    except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
+        raise InputError(f"{place}: not readable as JSON: {error}") from None
     if not isinstance(document, dict):
-        raise InputError(f"{file}: holds a {type(document).__name__}, not a JSON object")
+        raise InputError(f"{place}: holds a {type(document).__name__}, not a JSON object")
     return document
 
 
@@ -189,20 +207,14 @@ def _instance_of(fields: Mapping[str, Any]) -> Instance:
             raise InputError(f"field {name!r} is missing")
     parent = _numbers("parent", fields["parent"], 1)
     budgets = _numbers("budgets", fields["budgets"], 1)
-    labels = fields.get("chunks")
-    if labels is not None and not isinstance(labels, list):
-        raise InputError(f"chunks must list the labels, not be {type(labels).__name__}")
+    labels = _labels(fields.get("chunks"))
     workers = fields.get("workers")
     if workers is not None and not isinstance(workers, list):
         raise InputError(f"workers must list the names, not be {type(workers).__name__}")
     meta = fields.get("meta", {})
     if not isinstance(meta, dict):
         raise InputError(f"meta must be an object, not {type(meta).__name__}")
-    if not isinstance(fields.get("name", ""), str):
-        raise InputError(f"name must be a string, not {fields['name']!r}")
-    tree = PrefixTree.from_parents(
-        parent, [tuple(x) if isinstance(x, list) else x for x in labels] if labels else None
-    )
+    tree = PrefixTree.from_parents(parent, labels)
     shape = (budgets.size, tree.n)
     common: dict[str, Any] = {
         "budgets": budgets,
@@ -223,6 +235,14 @@ def _instance_of(fields: Mapping[str, Any]) -> Instance:
         fetch=_fetch(fields["fetch"], tree, shape),
         **common,
     )
+
+
+def _labels(raw: Any) -> list[Hashable] | None:
+    if raw is None:
+        return None
+    if not isinstance(raw, list):
+        raise InputError(f"chunks must list the labels, not be {type(raw).__name__}")
+    return [tuple(label) if isinstance(label, list) else label for label in raw]  # tuples are lists in JSON
 
 
 def _fetch(raw: Any, tree: PrefixTree, shape: tuple[int, int]) -> NDArray[np.float64] | TransferModel:
@@ -302,10 +322,11 @@ def _brackets(index: tuple[int, ...]) -> str:
 
 
 def _check_header(fields: Mapping[str, Any], wanted: str) -> None:
-    if fields.get("format") != wanted:
-        raise InputError(f"format is {fields.get('format')!r}, not {wanted!r}")
-    if fields.get("version") != VERSION:
-        raise InputError(f"version is {fields.get('version')!r}; this program reads version {VERSION}")
+    found, version = fields.get("format"), fields.get("version")
+    if not isinstance(found, str) or found != wanted:
+        raise InputError(f"format is {found!r}, not {wanted!r}")
+    if type(version) is not int or version != VERSION:
+        raise InputError(f"version is {version!r}; this program reads version {VERSION}")
 
 
 def _without_prefix(error: InputError, file: Path) -> str:
@@ -354,12 +375,19 @@ def _read_npz(file: Path) -> dict[str, Any]:
                 if array.ndim == 0 and array.dtype.kind == "U":
                     fields[name] = json.loads(str(array))
                 elif name.startswith("fetch."):
-                    fields.setdefault("fetch", {})[name.removeprefix("fetch.")] = array
+                    parts = fields.setdefault("fetch", {})
+                    if not isinstance(parts, dict):
+                        raise InputError(f"fetch is given twice, as a table and as {name}")
+                    parts[name.removeprefix("fetch.")] = array
+                elif name in fields:
+                    raise InputError(f"{name} is given twice, as a table and as a transfer model")
                 else:
                     fields[name] = array
     except OSError as error:
         raise InputError(f"{file}: {error.strerror or error}") from None
-    except (ValueError, zipfile.BadZipFile) as error:
+    except InputError:
+        raise
+    except (ValueError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
         raise InputError(f"{file}: not readable as a NumPy archive: {error}") from None
     return fields
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -116,16 +117,16 @@ class Instance:
         workers: Sequence[str] | None,
         meta: Mapping[str, Any] | None,
     ) -> None:
-        self.tree, self.name, self.meta = tree, name, dict(meta or {})
+        if not isinstance(meta or {}, Mapping):
+            raise InputError(f"meta must be a mapping, not {type(meta).__name__}")
+        self.tree, self.name, self.meta = tree, _checked_text("name", name), copy.deepcopy(dict(meta or {}))
         self.budgets = _checked_budgets(budgets)
         count = self.budgets.size
         names = tuple(f"worker-{m}" for m in range(count)) if workers is None else tuple(workers)
         if len(names) != count:
             raise InputError(f"{len(names)} worker names for {count} budgets")
         for m, worker in enumerate(names):
-            if not isinstance(worker, str):
-                raise InputError(f"the name of worker {m} is {worker!r}, not a string")
-            if worker in names[:m]:
+            if _checked_text(f"the name of worker {m}", worker) in names[:m]:
                 raise InputError(f"workers {names.index(worker)} and {m} are both called {worker!r}")
         self.workers = names
         self.named_workers = workers is not None
@@ -195,6 +196,8 @@ class Instance:
 
     def check(self, placement: Placement) -> None:
         """Raise :class:`InputError` unless `placement` fits this instance (tree, workers, budgets)."""
+        if not isinstance(placement, Placement):
+            raise InputError(f"a plan must be a Placement, not {type(placement).__name__}")
         if placement.tree is not self.tree and placement.tree != self.tree:
             raise InputError("the placement belongs to another tree")
         placement.check_budgets(self.budgets)
@@ -228,6 +231,23 @@ class Instance:
             add("fetch", _canonical(tree.to_given(self.fetch)))
         return hasher.hexdigest()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # through the door again: copies and pickles are checked and read-only as well
+        common = {
+            "budgets": self.budgets,
+            "name": self.name,
+            "workers": self.workers if self.named_workers else None,
+            "meta": self.meta,
+        }
+        if self._given is not None:
+            return _rebuilt, (
+                Instance.from_values,
+                self.tree,
+                {"local": self._given[0], "coverage": self._given[1], **common},
+            )
+        costs = {"demand": self.demand, "recompute": self.recompute, "fetch": self.fetch}
+        return _rebuilt, (Instance, self.tree, {**costs, **common})
+
     def __repr__(self) -> str:
         kind = "pairwise" if self.pairwise else "requester-side"
         return f"Instance({self.name!r}, n={self.num_chunks}, workers={self.num_workers}, {kind})"
@@ -244,6 +264,8 @@ class Instance:
             raw = np.asarray(values)
         except ValueError as error:
             raise InputError(f"{field} is ragged: {error}") from None
+        if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+            raise InputError(f"{field} has masked entries: give them a value")
         if raw.shape != shape and not (raw.size == 0 and 0 in shape):
             raise InputError(f"{field} has shape {raw.shape}, not {shape}")
         if raw.dtype.kind not in "iufb":
@@ -298,6 +320,20 @@ class Instance:
             )
 
 
+def _rebuilt(make: Callable[..., Instance], tree: PrefixTree, fields: dict[str, Any]) -> Instance:
+    return make(tree, **fields)
+
+
+def _checked_text(what: str, text: object) -> str:
+    if not isinstance(text, str):
+        raise InputError(f"{what} is {text!r}, not a string")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{what} is {text!r}, which holds half a character (a lone surrogate)") from None
+    return text
+
+
 def _read_only(array: NDArray[np.float64]) -> NDArray[np.float64]:
     array.setflags(write=False)
     return array
@@ -312,7 +348,8 @@ def _checked_budgets(budgets: ArrayLike) -> NDArray[np.int64]:
     if raw.ndim != 1 or raw.size == 0:
         raise InputError(f"budgets must list one whole number per worker, not have shape {raw.shape}")
     for m, budget in enumerate(raw.tolist()):
-        if isinstance(budget, bool) or not isinstance(budget, int | float) or budget != budget or budget < 0:
+        number = isinstance(budget, int | float | np.integer | np.floating) and not isinstance(budget, bool)
+        if not number or budget != budget or budget < 0:
             raise InputError(f"budget of worker {m} is {budget!r}: must be a whole number ≥ 0")
         if int(min(budget, 2**62)) != budget:
             raise InputError(f"budget of worker {m} is {budget!r}: must be a whole number below 2^62")

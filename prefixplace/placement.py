@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,7 +35,10 @@ class Placement:
     mask: NDArray[np.bool_]
 
     def __init__(self, tree: PrefixTree, mask: ArrayLike, budgets: ArrayLike | None = None) -> None:
-        array = np.array(mask)
+        try:
+            array = np.array(mask)
+        except ValueError as error:
+            raise InputError(f"a placement mask is ragged: {error}") from None
         if array.dtype != np.bool_ and not (array.size == 0 or np.isin(array, (0, 1)).all()):
             raise InputError("a placement mask holds only true and false")
         array = array.astype(np.bool_)
@@ -66,7 +70,8 @@ class Placement:
         mask = np.zeros((len(sets), tree.n), np.bool_)
         for m, chunks in enumerate(sets):
             for chunk in chunks:
-                if isinstance(chunk, bool) or int(chunk) != chunk or not 0 <= chunk < tree.n:
+                whole = isinstance(chunk, int | np.integer) and not isinstance(chunk, bool)
+                if not whole or not 0 <= chunk < tree.n:
                     raise InputError(
                         f"worker {m} keeps chunk {chunk!r}, which is not a chunk number below {tree.n}"
                     )
@@ -110,6 +115,9 @@ class Placement:
         return self.tree == other.tree and np.array_equal(self.mask, other.mask)
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Placement, (self.tree, self.mask)  # through the door again, so that a copy is read-only too
 
     def __repr__(self) -> str:
         return f"Placement(workers={self.num_workers}, sizes={self.sizes.tolist()})"

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from prefixplace.errors import InputError
 
 __all__ = ["Budget", "Clock", "Progress", "ProgressCallback"]
@@ -35,8 +37,8 @@ class Budget:
     def __post_init__(self) -> None:
         for name in ("seconds", "nodes", "iterations", "gap"):
             limit = getattr(self, name)
-            if limit is not None and not limit >= 0:
-                raise InputError(f"budget: {name} is {limit}, must be ≥ 0")
+            if limit is not None and not (isinstance(limit, int | float | np.number) and limit >= 0):
+                raise InputError(f"budget: {name} is {limit!r}, must be a number ≥ 0")
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -49,7 +50,10 @@ class TransferModel:
             ("goodput_bps", goodput_bps, (0, 1, 2)),
             ("overhead_ms", overhead_ms, (0, 1, 2)),
         ):
-            array = np.array(value, np.float64)
+            try:
+                array = np.array(value, np.float64)
+            except (TypeError, ValueError):
+                raise InputError(f"{name} of a transfer model is no number and no array of numbers") from None
             if array.ndim not in dimensions or (array.ndim == 2 and array.shape[0] != array.shape[1]):
                 raise InputError(f"{name} of a transfer model has shape {array.shape}")
             bad = np.argwhere(~(np.isfinite(array) & (array >= 0)))
@@ -58,6 +62,13 @@ class TransferModel:
                 raise InputError(f"{name}{place} is {array[tuple(bad[0])]}: must be finite and ≥ 0")
             array.setflags(write=False)
             object.__setattr__(self, name, array)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TransferModel, (
+            self.chunk_bytes,
+            self.goodput_bps,
+            self.overhead_ms,
+        )  # a copy is read-only too
 
     @property
     def source_dependent(self) -> bool:
@@ -100,5 +111,6 @@ class TransferModel:
         goodput: NDArray[np.float64], overhead: NDArray[np.float64], size: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         linked = goodput > 0
-        cost = overhead + 8e3 * size / np.where(linked, goodput, 1.0)
+        with np.errstate(over="ignore"):  # a cost beyond float64 is inf: no fetch is that slow
+            cost = overhead + 8e3 * size / np.where(linked, goodput, 1.0)
         return np.where(linked, cost, np.inf)

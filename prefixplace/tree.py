@@ -194,6 +194,8 @@ class PrefixTree:
         mask = np.zeros(self.n, np.bool_)
         for node in nodes:
             v = int(node)
+            if not 0 <= v < self.n:
+                raise InputError(f"node {node} is not a position below {self.n}")
             while v >= 0 and not mask[v]:
                 mask[v] = True
                 v = int(self.parent[v])
@@ -210,6 +212,11 @@ class PrefixTree:
 
     __hash__ = None  # type: ignore[assignment]  # equality is by content; trees of a million nodes are no keys
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        labels = None if self._labels is None else [self._labels[i] for i in self.position]
+        # through the door again, so that a copy is read-only too
+        return PrefixTree, (self.given_parents, labels)
+
     def __repr__(self) -> str:
         deepest = int(self.depth.max()) if self.n else -1
         return f"PrefixTree(n={self.n}, roots={self.roots.size}, max_depth={deepest})"
@@ -221,20 +228,22 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _checked_parents(parents: ArrayLike) -> NDArray[np.int64]:
-    raw = np.asarray(parents)
+    try:
+        raw = np.asarray(parents)
+    except ValueError as error:
+        raise InputError(f"parents must be a flat list of node numbers: {error}") from None
     if raw.size == 0:
         raw = raw.astype(np.int64)
     if raw.ndim != 1:
         raise InputError(f"parents must be one-dimensional, not of shape {raw.shape}")
     if raw.dtype.kind not in "iu" and (raw.dtype.kind != "f" or not np.all(raw == np.trunc(raw))):
         raise InputError(f"parents must be whole numbers, not {raw.dtype}")
-    given = raw.astype(np.int64)
-    bad = np.flatnonzero((given < -1) | (given >= given.size))
+    bad = np.flatnonzero(~((raw >= -1) & (raw < raw.size)))  # before the cast, which would wrap large numbers
     if bad.size:
         raise InputError(
-            f"parent of node {bad[0]} is {given[bad[0]]}, not -1 or a node number below {given.size}"
+            f"parent of node {bad[0]} is {raw[bad[0]]}, not -1 or a node number below {raw.size}"
         )
-    return given
+    return raw.astype(np.int64)
 
 
 def _check_labels(labels: tuple[Hashable, ...], n: int) -> None:
@@ -242,6 +251,10 @@ def _check_labels(labels: tuple[Hashable, ...], n: int) -> None:
         raise InputError(f"{len(labels)} labels for {n} nodes")
     seen: dict[Hashable, int] = {}
     for i, label in enumerate(labels):
+        try:
+            hash(label)
+        except TypeError:
+            raise InputError(f"label {label!r} of node {i} is not hashable") from None
         if label in seen:
             raise InputError(f"label {label!r} names both node {seen[label]} and node {i}")
         seen[label] = i

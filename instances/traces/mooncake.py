@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import json
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefixplace.errors import InputError
+from prefixplace.files import parse_json, read_json
 
 __all__ = ["TraceRecords", "read_assignment", "read_mooncake"]
 
 Tail = Literal["drop", "keep"]
+
+LARGEST = 2**53
+"""Numbers of a record stay below this: larger ones are no float64 and no int64."""
 
 # Other tools write the same record under other names (aiperf loader, Dynamo replay).
 _ALIASES = {
@@ -140,17 +144,14 @@ def read_assignment(path: str | Path) -> NDArray[np.int64]:
     InputError
         When it is not such a file.
     """
-    with _open(path) as stream:
-        try:
-            document = json.load(stream)
-        except (ValueError, OSError, EOFError) as error:
-            raise InputError(f"{path}: not JSON: {error}") from None
-    workers = document.get("worker") if isinstance(document, dict) else None
+    workers = read_json(path).get("worker")
     if not isinstance(workers, list) or not workers:
         raise InputError(f"{path}: an assignment is a JSON object with a non-empty list under 'worker'")
     for line, worker in enumerate(workers):
-        if not isinstance(worker, int) or isinstance(worker, bool) or worker < 0:
-            raise InputError(f"{path}: worker of request {line} is {worker!r}, not a whole number ≥ 0")
+        if not isinstance(worker, int) or isinstance(worker, bool) or not 0 <= worker < LARGEST:
+            raise InputError(
+                f"{path}: worker of request {line} is {worker!r}, not a whole number ≥ 0 below 2^53"
+            )
     return np.array(workers, np.int64)
 
 
@@ -171,14 +172,8 @@ def _records(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 place = f"{path}, line {number}"
                 if not text.strip():
                     continue
-                try:
-                    record = json.loads(text)
-                except json.JSONDecodeError as error:
-                    raise InputError(f"{place}: not JSON: {error}") from None
-                if not isinstance(record, dict):
-                    raise InputError(f"{place}: a record is a JSON object, not {type(record).__name__}")
-                yield place, record
-        except (UnicodeDecodeError, EOFError, OSError) as error:
+                yield place, parse_json(text, place)
+        except (UnicodeDecodeError, EOFError, OSError, zlib.error) as error:
             raise InputError(f"cannot read {path}: {error}") from None
 
 
@@ -191,15 +186,15 @@ def _field(place: str, record: dict[str, Any], name: str) -> Any:
 
 def _count(place: str, record: dict[str, Any], name: str) -> int:
     value = _field(place, record, name)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise InputError(f"{place}: {name} is {value!r}, not a whole number ≥ 0")
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < LARGEST:
+        raise InputError(f"{place}: {name} is {value!r}, not a whole number ≥ 0 below 2^53")
     return value
 
 
 def _timestamp(place: str, record: dict[str, Any]) -> float:
     value = _field(place, record, "timestamp")
-    if not isinstance(value, int | float) or isinstance(value, bool) or not np.isfinite(value):
-        raise InputError(f"{place}: timestamp is {value!r}, not a number")
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < LARGEST:
+        raise InputError(f"{place}: timestamp is {value!r}, not a number of milliseconds")
     return float(value)
 
 

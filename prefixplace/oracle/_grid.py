@@ -13,7 +13,15 @@ import math
 import numpy as np
 from numba import njit
 
-__all__ = ["float_grid", "float_losses", "integer_grid", "integer_losses", "total_profit"]
+__all__ = [
+    "float_grid",
+    "float_losses",
+    "integer_grid",
+    "integer_losses",
+    "needs_taming",
+    "tamed",
+    "total_profit",
+]
 
 ROOM = 59  # binary places: Σ|q| + (k + 1)·max|q| < 2^59 keeps every sum of the oracle inside int64
 
@@ -49,6 +57,37 @@ def integer_grid(profit, k, grid):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def needs_taming(profit, depth, k):  # type: ignore[no-untyped-def]
+    """``(needed, gain)``: whether :func:`tamed` would change float profits, and its argument `gain`. O(n).
+
+    `gain` is the sum of all positive profits within reach, that is of nodes with fewer than k ancestors.
+    """
+    gain, lowest, beyond = 0.0, 0.0, 0.0
+    for i in range(profit.size):
+        p = profit[i]
+        if depth[i] >= k:
+            beyond = max(beyond, abs(p))
+        elif p > 0.0:
+            gain += p
+        else:
+            lowest = min(lowest, p)
+    return math.isfinite(gain) and (lowest < -2.0 * gain or beyond > 2.0 * gain), gain
+
+
+@njit(cache=True, nogil=True)
+def tamed(profit, depth, k, gain):  # type: ignore[no-untyped-def]
+    """`profit` without the magnitudes that no best set can feel, so that the grid is fine enough for the rest. O(n).
+
+    A node with k ancestors or more is in no set within the budget, so its profit may as well be 0. A set with a
+    profit below −2·`gain` is worth less than the empty set, and still is when that profit is raised to −2·`gain`.
+    """
+    result = np.empty(profit.size)
+    for i in range(profit.size):
+        result[i] = 0.0 if depth[i] >= k else max(profit[i], -2.0 * gain)
+    return result
+
+
+@njit(cache=True, nogil=True)
 def float_grid(profit, k, grid):  # type: ignore[no-untyped-def]
     """Fill `grid` with ``rint(profit·2^shift)``; returns ``(shift, error, unit)``. O(n).
 
@@ -81,7 +120,7 @@ def float_grid(profit, k, grid):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def total_profit(profit, mask):  # type: ignore[no-untyped-def]
     """Σ of `profit` over `mask`: exact for int64, compensated (Neumaier 1974) for float64. O(n)."""
-    total = 0 * profit[:1].sum()
+    total = 0 * profit[:1].sum() + 0  # a zero of the profits' type, and not the negative one
     lost = 0 * total
     for i in range(mask.size):
         if mask[i]:

@@ -172,8 +172,11 @@ class ClosedSetOracle:
             if size > 2.0**62:
                 reject_large(p)
             return Grid(divisor, shift, 1 << max(shift, 0), 0.0)
-        shift, error, unit = _grid.float_grid(p, k, out)
-        if error < 0:
+        depth = tree_shape(self.tree).depth
+        needed, gain = _grid.needs_taming(p, depth, k)
+        q = _grid.tamed(p, depth, k, gain) if needed else p
+        shift, error, unit = _grid.float_grid(q, k, out)
+        if error < 0 or (needed and not np.isfinite(p).all()):
             reject_not_finite(p)
         return Grid(1, shift, unit, error)
 

@@ -64,7 +64,7 @@ def _mean_rate(instance: Instance) -> NDArray[np.float64]:
         )
 
     def harmonic(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             result: NDArray[np.float64] = 1.0 / np.mean(1.0 / costs, axis=0)
         return result
 

@@ -57,7 +57,7 @@ class GreedyParams:
         workers = range(instance.num_workers)
         if self.order is None:
             return workers
-        if sorted(self.order) != list(workers):
+        if any(type(m) is not int for m in self.order) or sorted(self.order) != list(workers):
             raise InputError(f"order {list(self.order)} does not name each of {len(workers)} workers once")
         return tuple(self.order)
 
@@ -296,6 +296,8 @@ def solve(
         raise InputError(
             f"method {method!r} takes {chosen.params.__name__} ({wanted}), not {type(params).__name__}"
         )
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise InputError(f"seed is {seed!r}: must be a whole number ≥ 0")
     if start is not None:
         if not chosen.takes_start:
             raise InputError(f"method {method!r} takes no start")

@@ -192,15 +192,15 @@ GOOD = record([1], 4)
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", "line 2: not JSON"),
-        ("[1]", "line 2: a record is a JSON object, not list"),
+        ("{", "line 2: not readable as JSON"),
+        ("[1]", "line 2: holds a list, not a JSON object"),
         (json.dumps({**GOOD, "hash_ids": 5}), "line 2: hash_ids is int, not a list"),
         (json.dumps({**GOOD, "hash_ids": [1.5]}), "line 2: hash_ids[0] is 1.5"),
         (json.dumps({**GOOD, "hash_ids": [True]}), "line 2: hash_ids[0] is True"),
         (json.dumps({**GOOD, "input_length": -4}), "line 2: input_length is -4, not a whole number ≥ 0"),
         (json.dumps({**GOOD, "output_length": "x"}), "line 2: output_length is 'x'"),
         (json.dumps({**GOOD, "timestamp": None}), "line 2: timestamp is None"),
-        (json.dumps({**GOOD, "timestamp": float("nan")}), "line 2: timestamp is nan"),
+        (json.dumps({**GOOD, "timestamp": float("nan")}), "line 2: NaN is not a number"),
         (json.dumps({**GOOD, "session_id": [1]}), "line 2: session_id is [1]"),
         (json.dumps({k: v for k, v in GOOD.items() if k != "hash_ids"}), "line 2: no hash_ids"),
         (json.dumps({k: v for k, v in GOOD.items() if k != "timestamp"}), "line 2: no timestamp"),
@@ -257,11 +257,11 @@ def test_unreadable_and_empty_files(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("{}", "non-empty list under 'worker'"),
-        ("[0]", "non-empty list under 'worker'"),
+        ("[0]", "holds a list"),
         ('{"worker": []}', "non-empty list"),
         ('{"worker": [0, -1]}', "worker of request 1 is -1"),
         ('{"worker": [0, 1.0]}', "worker of request 1 is 1.0"),
-        ("nonsense", "not JSON"),
+        ("nonsense", "not readable as JSON"),
     ],
 )
 def test_bad_assignment_files(tmp_path: Path, text: str, message: str) -> None:

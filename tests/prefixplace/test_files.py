@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gzip
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -91,6 +92,10 @@ def _change(field: str, value: object) -> Callable[[dict[str, Any]], None]:
         (lambda d: d.pop("demand"), "field 'demand' is missing"),
         (_change("format", "other"), "format is 'other'"),
         (_change("version", 2), "version is 2"),
+        (_change("version", True), "version is True"),
+        (_change("chunks", []), "0 labels for 3"),
+        (_change("chunks", [{"a": 1}, 2, 3]), "not hashable"),
+        (_change("name", "\ud800"), "lone surrogate"),
         (_change("parent", [1, 0, -1]), "cycle"),
         (_change("parent", [1, -1, 7]), "parent of node 2 is 7"),
         (_change("budgets", [2.5, 0]), "budget of worker 0 is 2.5"),
@@ -110,7 +115,7 @@ def _change(field: str, value: object) -> Callable[[dict[str, Any]], None]:
         (_change("chunks", ["a", "b"]), "2 labels for 3"),
         (_change("local", [[1, 2, 3], [1, 2, 3]]), "unknown field 'demand'"),
         (_change("meta", 3), "meta must be an object"),
-        (_change("name", 3), "name must be a string"),
+        (_change("name", 3), "name is 3, not a string"),
     ],
 )
 def test_broken_files_name_file_field_and_place(
@@ -133,6 +138,7 @@ def test_broken_files_name_file_field_and_place(
         ('{"a": 1, "a": 2}', "'a' occurs twice"),
         ("\x00", "not readable as JSON"),
         ("[" * 100_000, "not readable as JSON"),
+        ('{"parent": [' + "9" * 5000 + "]}", "not readable as JSON"),
     ],
 )
 def test_text_that_is_no_instance(tmp_path: Path, text: str, message: str) -> None:
@@ -143,10 +149,17 @@ def test_text_that_is_no_instance(tmp_path: Path, text: str, message: str) -> No
 
 
 def test_unreadable_files(tmp_path: Path) -> None:
+    corrupt = bytearray(gzip.compress(b"{" + b"1" * 99))
+    corrupt[12:16] = b"\xff\xff\xff\xff"
+    table = io.BytesIO()
+    np.save(table, np.zeros(3))
     for name, content in (
         ("a.json.gz", b"not gzip"),
         ("b.npz", b"not a zip"),
         ("c.json.gz", gzip.compress(b"{}")[:-9]),
+        ("d.json.gz", bytes(corrupt)),
+        ("e.npz", b""),
+        ("f.npz", table.getvalue()),
     ):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(pp.InputError, match=name):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -235,3 +237,60 @@ def test_empty_forest_and_budgets_above_n() -> None:
     assert empty.value(pp.Placement.empty(empty.tree, 2)) == 0
     assert pp.solve(empty).value == 0
     assert small(budgets=[99, 2**40]).budgets.tolist() == [99, 2**40]
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies_are_equal_and_as_read_only_as_the_original(copied: Any) -> None:
+    tree = pp.PrefixTree.from_parents([1, -1, 0], ["b", "a", "c"])
+    costs = {"demand": np.ones((2, 3)), "recompute": np.ones((2, 3)), "budgets": [2, 1]}
+    rates = np.array([[1e9, 2e9], [3e9, 4e9]])
+    for instance in (
+        small(workers=["x", "y"], name="n", meta={"a": [1]}),
+        pp.Instance.from_values(tree, local=np.ones((2, 3)), coverage=[1, 2, 3], budgets=[1, 2]),
+        pp.Instance(tree, fetch=pp.TransferModel(1e6, rates), **costs),
+    ):
+        twin = copied(instance)
+        assert twin.digest == instance.digest and twin.tree == instance.tree and twin.meta == instance.meta
+        assert twin.workers == instance.workers and twin.name == instance.name
+        arrays = [twin.demand, twin.recompute, twin.budgets, twin.tree.parent]
+        if isinstance(twin.fetch, pp.TransferModel):
+            arrays.append(twin.fetch.goodput_bps)
+        assert not any(array.flags.writeable for array in arrays)
+    placement = pp.Placement(tree, [[1, 0, 0], [1, 1, 0]])
+    assert copied(placement) == placement and not copied(placement).mask.flags.writeable
+
+
+def test_meta_is_the_instances_own() -> None:
+    meta = {"known": {"opt": 1}}
+    instance = small(meta=meta)
+    meta["known"]["opt"] = 2
+    assert instance.meta == {"known": {"opt": 1}}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: small(meta=[1]), "meta must be a mapping"),
+        (lambda: small(name=5), "name is 5, not a string"),
+        (lambda: small(name="\ud800"), "lone surrogate"),
+        (lambda: small(workers=["a", "\ud800"]), "worker 1 .*lone surrogate"),
+        (lambda: small(demand=np.ma.masked_array(np.ones((2, 3)), mask=np.eye(2, 3))), "masked"),
+        (lambda: small().value([[0, 0, 0]] * 2), "must be a Placement, not list"),
+        (lambda: small().tree.closure([3]), "node 3 is not a position below 3"),
+        (lambda: small().tree.closure([-1]), "node -1"),
+        (lambda: pp.Placement(small().tree, [[1], [1, 0]]), "ragged"),
+        (lambda: pp.Placement.from_sets(small().tree, [["a"]]), "'a', which is not a chunk"),  # type: ignore[list-item]
+        (lambda: pp.Placement.from_sets(small().tree, [[np.nan]]), "nan, which is not a chunk"),  # type: ignore[list-item]
+        (lambda: pp.TransferModel("a", 1), "chunk_bytes of a transfer model is no number"),  # type: ignore[arg-type]
+        (lambda: pp.Budget(seconds="5"), "seconds is '5'"),  # type: ignore[arg-type]
+        (lambda: pp.solve(small(), seed=-1), "seed is -1"),
+    ],
+)
+def test_calls_that_cannot_mean_anything(call: Any, message: str) -> None:
+    with pytest.raises(pp.InputError, match=message):
+        call()
+
+
+def test_budgets_of_any_kind_of_whole_number() -> None:
+    for budgets in ([2.0, 0.0], np.array([2, 0], np.int8), np.array([np.int64(2), 0], object)):
+        assert small(budgets=budgets).budgets.tolist() == [2, 0]

@@ -95,6 +95,9 @@ def test_undirected_graphs_are_refused() -> None:
         ([-1, 0.5], "whole numbers"),
         ([[-1]], "one-dimensional"),
         (["a"], "whole numbers"),
+        ([[-1], [1, 2]], "flat list"),
+        ([2**64 - 1], "parent of node 0 is 18446744073709551615"),
+        ([1e30, -1.0], "parent of node 0 is 1e\\+30"),
     ],
 )
 def test_wrong_parent_lists_name_the_place(parents: list[object], message: str) -> None:
@@ -106,6 +109,11 @@ def test_wrong_parent_lists_name_the_place(parents: list[object], message: str) 
 def test_labels_must_be_distinct_and_complete(labels: list[str]) -> None:
     with pytest.raises(pp.InputError, match="labels for 2|names both node 0 and node 1"):
         pp.PrefixTree.from_parents([-1, 0], labels)
+
+
+def test_labels_must_be_hashable() -> None:
+    with pytest.raises(pp.InputError, match=r"label \[1\] of node 0 is not hashable"):
+        pp.PrefixTree.from_parents([-1], [[1]])  # type: ignore[list-item]
 
 
 def test_arrays_are_read_only_and_inputs_untouched() -> None:

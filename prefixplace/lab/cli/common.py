@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Parameter, validators
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -31,7 +31,9 @@ Json = Annotated[
 ]
 Names = Annotated[str | None, Parameter(help="Names, separated by commas.")]
 Output = Annotated[Path | None, Parameter(name=["--output", "-o"], help="File to write.")]
-Seed = Annotated[int, Parameter(help="Seed of whatever is drawn at random.")]
+Seed = Annotated[
+    int, Parameter(help="Seed of whatever is drawn at random.", validator=validators.Number(gte=0))
+]
 Threads = Annotated[int, Parameter(help="Threads of an exact back-end.")]
 TimeLimit = Annotated[float | None, Parameter(name="--time-limit", help="Seconds for each run.")]
 
