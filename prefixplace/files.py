@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import zipfile
 import zlib
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from prefixplace.documents import read_json, write_json
 from prefixplace.errors import InputError
 from prefixplace.instance import Instance
 from prefixplace.placement import Placement
@@ -21,15 +21,7 @@ from prefixplace.result import Result
 from prefixplace.transfer import TransferModel
 from prefixplace.tree import PrefixTree
 
-__all__ = [
-    "parse_json",
-    "read_instance",
-    "read_json",
-    "read_plan",
-    "write_instance",
-    "write_json",
-    "write_plan",
-]
+__all__ = ["plan_of", "read_instance", "read_plan", "write_instance", "write_plan"]
 
 PathLike = str | os.PathLike[str]
 
@@ -145,53 +137,6 @@ def write_plan(plan: Placement | Result, path: PathLike, instance: Instance, *, 
         "workers": [chunks.tolist() for chunks in placement.sets(given=True)],
     }
     write_json(document, Path(path))
-
-
-def read_json(path: PathLike) -> dict[str, Any]:
-    """One JSON object from a plain or gzipped file; see :func:`parse_json` for what is refused."""
-    file = Path(path)
-    try:
-        raw = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-        text = raw.decode("utf-8")
-    except OSError as error:
-        raise InputError(f"{file}: {error.strerror or error}") from None
-    except (ValueError, EOFError, zlib.error) as error:
-        raise InputError(f"{file}: not readable as text: {error}") from None
-    return parse_json(text, str(file))
-
-
-def parse_json(text: str, place: str) -> dict[str, Any]:
-    """The JSON object that `text` is, with double keys, NaN and infinities refused; `place` begins every error."""
-    try:
-        document: Any = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from None
-    except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
-        raise InputError(f"{place}: not readable as JSON: {error}") from None
-    if not isinstance(document, dict):
-        raise InputError(f"{place}: holds a {type(document).__name__}, not a JSON object")
-    return document
-
-
-def write_json(document: Mapping[str, Any], path: PathLike) -> None:
-    """Write a JSON object, gzipped when the name ends in ``.gz``; the file appears whole or not at all."""
-    file = Path(path)
-    try:
-        raw = json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8")
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{file}: names, labels and meta must be JSON data: {error}") from None
-    # mtime=0: the same content gives the same bytes
-    _write_whole(file, gzip.compress(raw, mtime=0) if file.suffix == ".gz" else raw + b"\n")
-
-
-def _write_whole(file: Path, content: bytes) -> None:
-    draft = file.with_name(f".{file.name}.{os.getpid()}.part")
-    try:
-        draft.write_bytes(content)
-        draft.replace(file)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise InputError(f"{file}: cannot be written: {error.strerror or error}") from None
 
 
 def _instance_of(fields: Mapping[str, Any]) -> Instance:
@@ -390,17 +335,3 @@ def _read_npz(file: Path) -> dict[str, Any]:
     except (ValueError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
         raise InputError(f"{file}: not readable as a NumPy archive: {error}") from None
     return fields
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    document = dict(pairs)
-    if len(document) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise InputError(
-            f"the field {next(k for k in keys if keys.count(k) > 1)!r} occurs twice in one object"
-        )
-    return document
-
-
-def _refuse_constant(text: str) -> NoReturn:
-    raise InputError(f"{text} is not a number that JSON allows; a fetch that cannot happen is null")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from prefixplace.files import read_json, write_json
+from prefixplace.documents import read_json, write_json
 
 __all__ = [
     "FORMAT",

@@ -105,6 +105,9 @@ def verify(instance: Instance, certificate: Certificate) -> Verification:
         gap = (bound - value) / bound if bound else Fraction(0)
     except Rejected as reason:
         errors = (str(reason),)
+    except (TypeError, ValueError, OverflowError, RecursionError) as reason:
+        # text that is no text, keys that are no names, numbers too long to write down
+        errors = (f"not a readable certificate: {reason}",)
     return Verification(not errors, value, bound, gap, errors, time.perf_counter() - started)
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from exact.certificates import Certificate, read_certificate
 from instances.known import as_fraction, exact_number
+from prefixplace.documents import read_json, write_json
 from prefixplace.errors import InputError
-from prefixplace.files import read_instance, read_json, write_json
+from prefixplace.files import read_instance
 from prefixplace.instance import Instance
 
 __all__ = ["PACKAGED", "PROOFS", "Library", "Row"]

@@ -8,8 +8,9 @@ from pathlib import Path
 from exact.certificates import Certificate, issue, read_certificate, verify, write_certificate
 from instances.library.checking import rounded_down
 from instances.library.rows import Library, Row
+from prefixplace.documents import read_json
 from prefixplace.errors import InputError
-from prefixplace.files import read_json, read_plan
+from prefixplace.files import read_plan
 from prefixplace.instance import Instance
 
 __all__ = ["update_row"]

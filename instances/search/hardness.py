@@ -16,8 +16,9 @@ from instances.construction import chain_forest, from_values
 from instances.families.rag import RagShaped
 from instances.known import Known
 from prefixplace import Budget, Instance
+from prefixplace.documents import read_json, write_json
 from prefixplace.errors import InputError
-from prefixplace.files import read_json, write_instance, write_json
+from prefixplace.files import write_instance
 
 __all__ = ["Effort", "HardnessParams", "HardnessRecord", "effort", "rag_yardstick", "search_hardness"]
 

@@ -19,8 +19,9 @@ from instances.search.revealing import Row
 from instances.search.shapes import MOST_CHUNKS, Shape, mutated, random_shape
 from instances.search.targets import TARGETS, Target, ascend
 from instances.search.verify import exact_ratio
+from prefixplace.documents import read_json, write_json
 from prefixplace.errors import InputError
-from prefixplace.files import read_instance, read_json, write_instance, write_json
+from prefixplace.files import read_instance, write_instance
 
 __all__ = ["SearchParams", "SearchProgress", "search"]
 

@@ -12,8 +12,8 @@ from typing import Any, Literal, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from prefixplace.documents import parse_json, read_json
 from prefixplace.errors import InputError
-from prefixplace.files import parse_json, read_json
 
 __all__ = ["TraceRecords", "read_assignment", "read_mooncake"]
 

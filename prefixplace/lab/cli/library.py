@@ -168,7 +168,7 @@ def build(
     from instances.library import Library
     from instances.library.curation import CURATED, add_entry, add_record
     from prefixplace import read_instance
-    from prefixplace.files import read_json
+    from prefixplace.documents import read_json
     from prefixplace.lab.progress import activity
 
     states = sorted(records.rglob("state.json")) if records is not None else []

@@ -89,7 +89,7 @@ def verify(file: Path, claims: Path, /, *, json: Json = False) -> int:
         Plan or certificate file.
     """
     from prefixplace import read_instance
-    from prefixplace.files import read_json
+    from prefixplace.documents import read_json
     from prefixplace.lab.tables import text_table
     from prefixplace.lab.verify import check
 

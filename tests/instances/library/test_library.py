@@ -19,7 +19,7 @@ from instances.library.curation import CURATED, Entry, add_entry, add_record
 from instances.library.page import library_markdown
 from instances.reductions import IndependentSet, MaxCut
 from instances.search import SearchParams, search
-from prefixplace.files import read_json, write_json
+from prefixplace.documents import read_json, write_json
 from tests.brute import optimum, random_instance
 
 LIBRARY = Library()
