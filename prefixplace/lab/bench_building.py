@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,13 +28,14 @@ WORKERS = 4
 
 @dataclass(frozen=True)
 class Building:
-    """Seconds from the instance to the finished model, and the peak memory of the process above that before it."""
+    """Seconds from the instance to the finished model; peak memory of the process in MB, before and after."""
 
     builder: str
     placements: int
     variables: int
     seconds: float
-    megabytes: float
+    before: float
+    peak: float
 
 
 def measure(placements: int = 240_000) -> Iterator[Building]:
@@ -50,7 +52,7 @@ def _measure(name: str, placements: int) -> Building:
     problem = compact_problem(instance)
     model = build(problem)
     seconds = time.perf_counter() - start
-    found = Building(name, placements, problem.num_variables, seconds, _peak() - before)
+    found = Building(name, placements, problem.num_variables, seconds, before, _peak())
     del model
     return found
 
@@ -64,12 +66,17 @@ def _instance(n: int) -> Instance:
 
 
 def _peak() -> float:
-    """Peak resident memory of this process in megabytes."""
-    import resource
-    import sys
+    """Peak resident memory of this process in megabytes.
 
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+    On Linux ``getrusage`` also counts the parent's memory at the moment of the fork; ``VmHWM`` does not.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) / 2**10
+    import resource  # not on Windows
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # in bytes on macOS
 
 
 def _highspy() -> Callable[[CompactProblem], Any]:

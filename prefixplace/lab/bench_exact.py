@@ -91,6 +91,7 @@ class Run:
 
     group: str
     instance: str
+    digest: str
     n: int
     workers: int
     backend: str
@@ -117,11 +118,11 @@ class ExactBenchmark:
     building: list[Building]
 
     def best(self) -> dict[tuple[str, str], float]:
-        """The best value that anybody found, per (group, instance)."""
+        """The best value that anybody found, per group and digest of the instance."""
         found: dict[tuple[str, str], float] = {}
         for one in self.runs:
             if one.value is not None:
-                key = one.group, one.instance
+                key = one.group, one.digest
                 found[key] = max(found.get(key, one.value), one.value)
         return found
 
@@ -130,7 +131,7 @@ class ExactBenchmark:
         best = self.best()
         wrong = []
         for one in self.runs:
-            top = best.get((one.group, one.instance))
+            top = best.get((one.group, one.digest))
             if (
                 one.bound is not None
                 and top is not None
@@ -156,7 +157,7 @@ class ExactBenchmark:
         return sorted(rows, key=lambda row: [*groups, "all"].index(row["group"]))
 
     def _figures(self, runs: Sequence[Run], best: dict[tuple[str, str], float]) -> dict[str, Any]:
-        tops = [best.get((one.group, one.instance)) for one in runs]
+        tops = [best.get((one.group, one.digest)) for one in runs]
         pairs = list(zip(runs, tops, strict=True))
         proven = [one.status == "optimal" for one in runs]
         spent = [
@@ -238,10 +239,11 @@ class ExactBenchmark:
             return
         title = f"Building the compact programme with n·M = {self.building[0].placements:,}"
         table = Table(title=title, title_justify="left")
-        for head in ("by", "variables", "seconds", "peak memory, MB"):
+        for head in ("by", "variables", "seconds", "peak MB", "of these before"):
             table.add_column(head, justify="left" if head == "by" else "right")
         for one in self.building:
-            table.add_row(one.builder, f"{one.variables:,}", f"{one.seconds:.2f}", f"{one.megabytes:,.0f}")
+            memory = f"{one.peak:,.0f}", f"{one.before:,.0f}"
+            table.add_row(one.builder, f"{one.variables:,}", f"{one.seconds:.2f}", *memory)
         yield table
 
 
@@ -341,14 +343,15 @@ def _one(
 ) -> Run:
     import exact
 
-    shape = (group, instance.name, instance.num_chunks, instance.num_workers, label)
+    shape = (group, instance.name, instance.digest, instance.num_chunks, instance.num_workers, label)
     try:
         result = exact.solve(instance, name, budget=Budget(seconds=seconds), threads=threads, params=params)
     except InputError as error:  # a back-end that refuses the instance
         return Run(*shape, None, None, None, "none", "refused", 0.0, None, str(error))
     message = result.log[-1] if result.stop_reason in ("error", "unavailable") and result.log else ""
     early = [p.bound for p in result.trace if p.bound is not None and p.seconds <= BOUND_AT]
-    bound_at = result.bound if result.seconds <= BOUND_AT else (early[-1] if early else None)
+    ended = min(result.seconds, seconds) <= BOUND_AT  # a solver may notice its limit a little late
+    bound_at = result.bound if ended else (early[-1] if early else None)
     return Run(
         *shape,
         result.value,

@@ -20,7 +20,7 @@ def text(measured: ExactBenchmark) -> str:
 
 
 def one(backend: str, value: float | None, bound: float | None, seconds: float, status: str) -> Run:
-    return Run("g", "i", 4, 2, backend, value, bound, bound, status, "finished", seconds, None, "")
+    return Run("g", "i", "digest", 4, 2, backend, value, bound, bound, status, "finished", seconds, None, "")
 
 
 def test_a_run_agrees_with_itself_and_is_json() -> None:
@@ -74,7 +74,7 @@ def test_summary_by_hand() -> None:
     assert (b["found"], b["proven"]) == (0, 0)
     assert b["seconds"] == pytest.approx(10.0)  # no proof: counted at the limit
     assert b["gap"] == pytest.approx(0.2)
-    both = replace(measured, runs=[*runs, replace(runs[0], instance="j", seconds=3.0)])
+    both = replace(measured, runs=[*runs, replace(runs[0], digest="other", seconds=3.0)])
     assert both.summary()[0]["seconds"] == pytest.approx(((1 + SHIFT) * (3 + SHIFT)) ** 0.5 - SHIFT)
 
 
