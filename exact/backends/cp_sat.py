@@ -130,7 +130,7 @@ def whole_numbers(cost: NDArray[np.float64], digits: int) -> tuple[NDArray[np.in
         return np.zeros(cost.size, np.int64), 1.0, 0.0
     if terms > 2 ** (digits - 1):
         raise InputError(f"digits is {digits}, too few for {terms} coefficients of at least 1")
-    scale = float(np.exp2(digits - np.frexp(total)[1]))
+    scale = float(np.exp2(min(digits - int(np.frexp(total)[1]), 1000)))  # tinier values round up to one
     while float(np.ceil(cost * scale).sum()) > 2.0**digits:  # rounding up adds at most one per coefficient
         scale /= 2
     while np.array_equal(np.trunc(cost * scale / 2), cost * scale / 2):

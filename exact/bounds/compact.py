@@ -77,7 +77,7 @@ def compact_lp(run: BoundRun, params: CompactParams) -> None:
     process.call(highs.run)
 
     status, info, solution = highs.getModelStatus(), highs.getInfo(), highs.getSolution()
-    solved = status == highspy.HighsModelStatus.kOptimal
+    solved = status in (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kModelEmpty)
     multipliers = starting_multipliers(dual, run.mask)
     weights = None
     if solution.dual_valid:

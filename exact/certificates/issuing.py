@@ -95,8 +95,10 @@ def issue(instance: Instance, placement: Placement, kind: str, fields: Mapping[s
 
 def whole_units(values: NDArray[np.float64], denominator: int) -> NDArray[Any]:
     """`values` ≥ 0 in units of 1/`denominator` (a power of two), rounded down: an object array of integers."""
-    scaled = np.ldexp(values, denominator.bit_length() - 1)
-    return np.array([int(x) for x in scaled.flat], object).reshape(scaled.shape)
+    ratios = map(float.as_integer_ratio, values.ravel().tolist())
+    whole = np.empty(values.size, object)
+    whole[:] = [numerator * denominator // divisor for numerator, divisor in ratios]
+    return whole.reshape(values.shape)
 
 
 def coverage_claim(
@@ -112,7 +114,10 @@ def coverage_claim(
         whole_units(multipliers, denominator), highest
     )  # exact Δ may lie below the float64 one
     dual = CoverageDual(instance, "price")
-    found = dual.evaluate(dual.clip(whole.astype(np.float64) / denominator)).prices
+    floats = np.array([units / denominator for units in whole.flat]).reshape(
+        whole.shape
+    )  # each rounded once, however large
+    found = dual.evaluate(dual.clip(floats)).prices
     prices: list[int | None] = whole_units(found, denominator).tolist()
     n = instance.num_chunks
     for worker, budget in enumerate(data.budgets):

@@ -126,10 +126,10 @@ class CompactProblem:
         """A power of two that brings the largest coefficient into [2⁹, 2¹⁰).
 
         Solvers judge reduced costs and objectives by absolute tolerances, so ms of any magnitude must look alike
-        to them; a power of two changes no digit.
+        to them; a power of two changes no digit. Values below 2⁻⁹⁹⁰ stay small: the power itself must be a float64.
         """
         largest = float(self.cost.max(initial=0.0))
-        return 1.0 if largest == 0.0 else float(np.exp2(10 - np.frexp(largest)[1]))
+        return 1.0 if largest == 0.0 else float(np.exp2(min(10 - int(np.frexp(largest)[1]), 1000)))
 
     def placement_values(self, solution: NDArray[Any]) -> Floats:
         """x of a solution vector for every (worker, chunk) of the instance, shape (M, n)."""
