@@ -14,6 +14,7 @@ from exact.branch_and_bound.node import Node, root_of
 __all__ = ["Search"]
 
 _PROMISING = 0.5  # share of chunks with labels left out up to which ten times as many may prove
+_MANY_CHUNKS = 20_000
 _MOST_EXCHANGE = 20_000  # pairs of workers × chunks that an exchange may cost
 _ROOT_ATTEMPTS = 4  # coverage duals at the root, each with what the last one fixed
 _LARGE_GAP = 1e-3  # above it the incumbent is worth the effort of pair exchange
@@ -138,7 +139,8 @@ class Search:
         return True
 
     def _covers_first(self, node: Node) -> bool:
-        """With few workers the budget dual is the cheaper one and mostly enough."""
+        """With few workers the budget dual is the cheaper one and mostly enough, but on many chunks the answers of the
+        coverage dual are what placements are made of."""
         problem, parameters = self.bounding.problem, self.bounding.parameters
-        many = problem.coverage is not None and problem.workers.size > parameters.few_workers
-        return node.space is None or many
+        many = problem.workers.size > parameters.few_workers or problem.instance.num_chunks > _MANY_CHUNKS
+        return node.space is None or (problem.coverage is not None and many)
