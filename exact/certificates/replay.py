@@ -41,7 +41,7 @@ def replay(
     """
     run = StateBounds(data, denominator, quantum, floor)
     n, workers = len(data.parent), len(data.budgets)
-    largest = max(run.top, 1)
+    largest = 2 * run.top  # no more is ever needed, and rounding may have moved the largest value
 
     def numbers(given: Any, length: int, what: str) -> list[int]:
         if not isinstance(given, list) or len(given) != length:

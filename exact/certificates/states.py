@@ -69,9 +69,8 @@ class StateBounds:
         excess = [np.maximum(a - r * unit, 0) for a, r in zip(tables, rounded, strict=True)]
         # a chunk's term exceeds its rounded one by no more than all its numbers do together, and of the savings of
         # a requester only one counts
-        self.excess = int((excess[2].max(axis=0) if data.pairwise else excess[0]).sum()) + int(
-            excess[1].sum()
-        )
+        terms = (excess[2].max(axis=0) if data.pairwise else excess[0]).sum() + excess[1].sum()
+        self.excess = int(terms) if able.any() else 0
         self.local, self.coverage, self.saving = (r * quantum for r in rounded)
         self.pairwise = data.pairwise
         top = self.saving.max(axis=0).sum() if data.pairwise else self.local.sum() + self.coverage.sum()
