@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from exact.bounds import BOUNDS as BOUNDS
     from exact.bounds import Bound as Bound
     from exact.bounds import bound as bound
+    from exact.branch_and_bound.backend import prove as prove
     from exact.certificates import Certificate as Certificate
     from exact.certificates import certify as certify
     from exact.certificates import read_certificate as read_certificate
@@ -40,6 +41,7 @@ _HOME = {
     "bound": "exact.bounds",
     "certify": "exact.certificates",
     "examine": "exact.doctor",
+    "prove": "exact.branch_and_bound.backend",
     "read_certificate": "exact.certificates",
     "read_solution": "exact.export",
     "solve": "exact.solving",

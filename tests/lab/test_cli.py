@@ -378,5 +378,7 @@ def test_a_reader_that_goes_away_is_no_traceback() -> None:
 def test_the_entry_point_is_installed() -> None:
     from importlib.metadata import entry_points
 
+    from prefixplace.lab import entry
+
     (script,) = entry_points(group="console_scripts", name="prefixplace")
-    assert script.load() is main
+    assert script.load() is entry.main
