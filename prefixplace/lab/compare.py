@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from prefixplace.errors import InputError
 from prefixplace.instance import Instance
+from prefixplace.lab.auditing import audit_of_runs
 from prefixplace.lab.runs import Run, run_bound, run_method, warm_up
 from prefixplace.planner import METHODS
 from prefixplace.result import OPTIMALITY_TOLERANCE, relative_gap
@@ -18,6 +19,8 @@ from prefixplace.stopping import Budget
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import RenderableType
+
+    from exact.guarantees import Audit
 
 __all__ = ["Comparison", "InstanceComparison", "Row", "compare"]
 
@@ -83,6 +86,8 @@ class InstanceComparison:
     rows : tuple of Row
     best_value, best_bound : float or None
         Largest value and least bound that any method reached; None when none did.
+    audit : (method, Audit) or None
+        What is guaranteed about the best heuristic plan, see :func:`exact.audit`.
     best_value_by, best_bound_by : str
         The first method that reached them; for the bound, the first of those with the strongest proof.
     """
@@ -93,6 +98,7 @@ class InstanceComparison:
     best_value_by: str
     best_bound: float | None
     best_bound_by: str
+    audit: tuple[str, Audit] | None = None
 
     @classmethod
     def of(cls, instance: Instance, runs: Sequence[Run]) -> InstanceComparison:
@@ -103,7 +109,9 @@ class InstanceComparison:
         if best_value is not None and best_bound is not None:
             best_bound = max(best_bound, best_value)  # below it by rounding only
         rows = tuple(_row(run, best_value, best_bound) for run in runs)
-        return cls(instance, rows, best_value, value_by, best_bound, bound_by)
+        optimum = best_value if _meets(best_value, best_bound) else None
+        audit = audit_of_runs(instance, runs, optimum)
+        return cls(instance, rows, best_value, value_by, best_bound, bound_by, audit)
 
     @property
     def optimum_known(self) -> bool:
@@ -130,6 +138,7 @@ class InstanceComparison:
             "best_bound": self.best_bound,
             "best_bound_by": self.best_bound_by,
             "ratio_to": self.reference,
+            "audit": None if self.audit is None else {"method": self.audit[0], **self.audit[1].to_dict()},
         }
 
 

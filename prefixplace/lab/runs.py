@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from prefixplace.errors import InputError
 from prefixplace.instance import Instance
@@ -14,6 +14,9 @@ from prefixplace.planner import METHODS
 from prefixplace.planner import solve as solve_heuristic
 from prefixplace.result import Result
 from prefixplace.stopping import Budget, ProgressCallback
+
+if TYPE_CHECKING:
+    from exact.bounds import Bound
 
 __all__ = ["Run", "run_bound", "run_method", "solve_by_name", "warm_up"]
 
@@ -37,6 +40,8 @@ class Run:
         Why there is no outcome; empty otherwise.
     result : Result or None
         The full result of a heuristic or back-end that ran.
+    found : Bound or None
+        The full bound of a bound that ran.
     """
 
     method: str
@@ -49,6 +54,7 @@ class Run:
     stop_reason: str = "finished"
     reason: str = ""
     result: Result | None = None
+    found: Bound | None = None
 
 
 def solve_by_name(
@@ -127,6 +133,7 @@ def run_bound(instance: Instance, kind: str, budget: Budget) -> Run:
         proof=found.proof,
         seconds=found.seconds,
         stop_reason=found.stop_reason,
+        found=found,
     )
 
 

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from prefixplace.html import counted, number, table_html
+from prefixplace.lab.auditing import audit_lines
 
 if TYPE_CHECKING:
     from prefixplace.lab.compare import Comparison, InstanceComparison
@@ -57,7 +58,7 @@ def comparison_tables(comparison: Comparison) -> RenderableType:
 def comparison_html(comparison: Comparison) -> str:
     """The same tables as HTML."""
     parts = [
-        table_html(_title(one), _HEADER, _cells(one), [_verdict(one), *_reasons(one)])
+        table_html(_title(one), _HEADER, _cells(one), [*_notes(one), *_reasons(one)])
         for one in comparison.instances
     ]
     if comparison.interrupted:
@@ -108,7 +109,7 @@ def _table(one: InstanceComparison) -> RenderableType:
         left=(0, len(_HEADER) - 1),
         styles=[_STYLES.get(row.status) for row in one.rows],
     )
-    notes = [Text(_verdict(one))]
+    notes = [Text(line) for line in _notes(one)]
     notes += [Text(reason, style="red") for reason in _reasons(one)]
     return Group(table, *notes, Text(""))
 
@@ -119,6 +120,14 @@ def _title(one: InstanceComparison) -> str:
     name = instance.name or "instance"
     size = f"{counted(instance.num_chunks, 'chunk')}, {counted(instance.num_workers, 'worker')}"
     return f"{name}: {size}, {kind}"
+
+
+def guarantee_text(factor: float | None) -> str:
+    """An a-priori factor as it is written in the literature where it has a name."""
+    if factor is None:
+        return "–"
+    named = {0.5: "½", 1 - 1 / math.e: "1 − 1/e"}
+    return f"≥ {named.get(factor, f'{factor:g}')}"
 
 
 _HEADER = ["method", "value", "ratio", "guarantee", "gap", "seconds", "status"]
@@ -132,7 +141,7 @@ def _cells(one: InstanceComparison) -> list[list[str]]:
             row.method,
             "–" if value is None else f"{'≤ ' if row.kind == 'bound' else ''}{value:,.{decimals}f}",
             ratio_text(row.ratio),
-            "–" if row.guarantee is None else "≥ ½" if row.guarantee == 0.5 else f"≥ {row.guarantee:g}",
+            guarantee_text(row.guarantee),
             gap_text(row.gap),
             seconds_text(row.seconds),
             row.status if row.stop_reason in _SILENT else f"{row.status}, {row.stop_reason}",
@@ -147,6 +156,10 @@ def _decimals(values: list[float]) -> int:
     if largest == 0 or all(float(value).is_integer() for value in values):
         return 0
     return max(0, 8 - math.floor(math.log10(largest)))
+
+
+def _notes(one: InstanceComparison) -> list[str]:
+    return [_verdict(one), *(audit_lines(*one.audit) if one.audit is not None else [])]
 
 
 def _verdict(one: InstanceComparison) -> str:

@@ -80,6 +80,16 @@ def test_rows_are_judged_by_the_optimum(pairwise: bool) -> None:
             assert row.guarantee is None or 0.5 <= row.guarantee < 1
             if row.guarantee:
                 assert row.ratio >= row.guarantee
+        assert one.audit is not None
+        method, audit = one.audit
+        heuristics = {row.method: row.value for row in one.rows if row.kind == "heuristic"}
+        assert audit.ok and audit.value == heuristics[method] == max(heuristics.values())  # type: ignore[type-var]
+        assert [kind for kind, _, _ in audit.ratios] == ["configuration-lp", "compact-lp"]
+
+
+def test_without_a_heuristic_there_is_no_plan_to_audit() -> None:
+    one = compare(small(0, False), methods=["highs"], bounds=[]).instances[0]
+    assert one.audit is None and one.to_dict()["audit"] is None
 
 
 def test_without_a_bound_there_is_no_ratio() -> None:
