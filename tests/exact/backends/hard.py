@@ -33,6 +33,14 @@ def parity_blocked() -> pp.Instance:
 PARITY_BLOCKED_OPTIMUM = 183.0
 
 
+def small_parity_blocked() -> pp.Instance:
+    """Four workers of budget 21, triples of 20 and 22: optimum 82, compact LP 84, root node in no time."""
+    return spider([8, 6, 6, 10, 6, 4, 8, 8, 6, 10, 6, 6], [21] * 4)
+
+
+SMALL_PARITY_BLOCKED_OPTIMUM = 82.0
+
+
 def tiny() -> pp.Instance:
     """The instance with the configuration gap 4/5: optimum 2, LP 2.5."""
     tree = pp.PrefixTree.from_parents([-1, 0, -1, -1])
