@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefixplace.instance import Instance
+from prefixplace.params import NoParams
 from prefixplace.result import BoundProof, StopReason, TracePoint
 from prefixplace.stopping import Budget, Clock, Progress, ProgressCallback
 
-__all__ = ["Availability", "Backend", "NoParams", "Outcome", "Run", "closed_part"]
+__all__ = ["Availability", "Backend", "Outcome", "Run", "closed_part"]
 
 Mask = NDArray[np.bool_]
 
@@ -37,11 +38,6 @@ class Availability:
     usable: bool
     reason: str
     hint: str = ""
-
-
-@dataclass(frozen=True)
-class NoParams:
-    """Parameters of a back-end that has none."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 from exact.backend import Availability, Backend, Outcome, Run
 from prefixplace.errors import InputError
 from prefixplace.instance import Instance
+from prefixplace.params import checked_params
 from prefixplace.placement import Placement
 from prefixplace.result import Result, package_versions
 from prefixplace.stopping import Budget, ProgressCallback
@@ -103,13 +103,7 @@ def solve(
         thread, or a start that does not fit.
     """
     chosen = _backend(backend)
-    if params is None:
-        params = chosen.params()
-    elif type(params) is not chosen.params:
-        wanted = ", ".join(f.name for f in fields(chosen.params)) or "nothing"
-        raise InputError(
-            f"{backend!r} takes {chosen.params.__name__} ({wanted}), not {type(params).__name__}"
-        )
+    params = checked_params(repr(backend), params, chosen.params)
     if threads < 1:
         raise InputError(f"threads is {threads}, must be ≥ 1")
     if start is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +18,7 @@ from exact.bounds.run import BoundRun, LimitReached
 from exact.bounds.trivial import TrivialParams, trivial
 from prefixplace.errors import InputError
 from prefixplace.instance import Instance
+from prefixplace.params import checked_params
 from prefixplace.placement import Placement
 from prefixplace.stopping import Budget, Clock, ProgressCallback
 
@@ -124,13 +125,7 @@ def bound(
     method = BOUNDS.get(kind)
     if method is None:
         raise InputError(f"unknown bound {kind!r}; known are {', '.join(BOUNDS)}")
-    if params is None:
-        params = method.params()
-    elif type(params) is not method.params:
-        wanted = ", ".join(f.name for f in fields(method.params)) or "nothing"
-        raise InputError(
-            f"bound {kind!r} takes {method.params.__name__} ({wanted}), not {type(params).__name__}"
-        )
+    params = checked_params(f"bound {kind!r}", params, method.params)
     clock = Clock(budget or Budget())
     if start is None:
         from prefixplace.planner import solve

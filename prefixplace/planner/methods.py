@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from math import e
 from types import MappingProxyType
 from typing import Any, Literal, cast
@@ -12,6 +12,7 @@ import numpy as np
 
 from prefixplace.errors import InputError
 from prefixplace.instance import Instance
+from prefixplace.params import NoParams, checked_params
 from prefixplace.placement import Placement
 from prefixplace.planner.baselines import independent, local_dedup, popularity, with_summary
 from prefixplace.planner.best import BestParams, best
@@ -29,15 +30,9 @@ __all__ = [
     "GreedyParams",
     "Method",
     "MultiStartParams",
-    "NoParams",
     "RefinedParams",
     "solve",
 ]
-
-
-@dataclass(frozen=True)
-class NoParams:
-    """Parameters of a method that has none."""
 
 
 @dataclass(frozen=True)
@@ -289,13 +284,7 @@ def solve(
         raise InputError(f"unknown method {method!r}; known are {', '.join(METHODS)}")
     if not chosen.applies_to(instance):
         raise InputError(f"method {method!r} is defined for {chosen.objective} instances only")
-    if params is None:
-        params = chosen.params()
-    elif type(params) is not chosen.params:
-        wanted = ", ".join(f.name for f in fields(chosen.params)) or "nothing"
-        raise InputError(
-            f"method {method!r} takes {chosen.params.__name__} ({wanted}), not {type(params).__name__}"
-        )
+    params = checked_params(f"method {method!r}", params, chosen.params)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InputError(f"seed is {seed!r}: must be a whole number ≥ 0")
     if start is not None:
