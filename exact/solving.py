@@ -16,7 +16,7 @@ from prefixplace.instance import Instance
 from prefixplace.params import checked_params
 from prefixplace.placement import Placement
 from prefixplace.result import Result, package_versions
-from prefixplace.stopping import Budget, ProgressCallback
+from prefixplace.stopping import Budget, ProgressCallback, is_interrupt
 
 __all__ = ["BACKENDS", "solve"]
 
@@ -167,20 +167,12 @@ def _run(backend: Backend, availability: Availability, run: Run, params: Any) ->
     except Exception as error:
         if error is run.callback_error:
             raise
-        if _is_interrupt(error):
+        if is_interrupt(error):
             run.say("interrupted")
             return Outcome("user")
         # a solver that fails is a fact about the solver: what it had found is kept
         run.say(f"{type(error).__name__}: {error}")
         return Outcome("error")
-
-
-def _is_interrupt(error: BaseException) -> bool:
-    """Whether `error` is Ctrl-C in disguise: within a compiled kernel it surfaces as SystemError, more than once."""
-    cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, KeyboardInterrupt):
-        cause = cause.__cause__ or cause.__context__
-    return cause is not None
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import numpy as np
 
 from prefixplace.errors import InputError
 
-__all__ = ["Budget", "Clock", "Progress", "ProgressCallback"]
+__all__ = ["Budget", "Clock", "Progress", "ProgressCallback", "is_interrupt"]
 
 
 @dataclass(frozen=True)
@@ -79,3 +79,11 @@ class Progress:
 
 
 ProgressCallback = Callable[[Progress], None]
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Whether `error` is Ctrl-C, also in disguise: within a compiled kernel it surfaces as SystemError."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__ or cause.__context__
+    return cause is not None

@@ -20,7 +20,7 @@ from prefixplace.errors import InputError
 from prefixplace.instance import Instance
 from prefixplace.params import checked_params
 from prefixplace.placement import Placement
-from prefixplace.stopping import Budget, Clock, ProgressCallback
+from prefixplace.stopping import Budget, Clock, ProgressCallback, is_interrupt
 
 __all__ = ["BOUNDS", "BoundMethod", "bound"]
 
@@ -143,7 +143,9 @@ def bound(
         method.run(run, params)
     except LimitReached as limit:
         stop_reason = limit.reason
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        if not is_interrupt(error):
+            raise
         if not np.isfinite(run.bound):
             raise
         stop_reason = "user"

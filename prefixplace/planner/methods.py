@@ -23,7 +23,7 @@ from prefixplace.planner.nonoblivious import NonObliviousParams, nonoblivious
 from prefixplace.planner.refine import refine
 from prefixplace.planner.search import Mask, Search, Stopped
 from prefixplace.result import Result, StopReason
-from prefixplace.stopping import Budget, Clock, ProgressCallback
+from prefixplace.stopping import Budget, Clock, ProgressCallback, is_interrupt
 
 __all__ = [
     "METHODS",
@@ -299,7 +299,9 @@ def solve(
     except Stopped as stopped:
         stop_reason = stopped.reason
         search.offer_unfinished()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        if not is_interrupt(error):
+            raise
         stop_reason = "user"
         search.offer_unfinished()
     return Result.of(

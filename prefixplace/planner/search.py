@@ -81,5 +81,6 @@ class Search:
 
     def offer_unfinished(self) -> None:
         """Offer what the method was working on when it was stopped."""
+        self.progress = None  # whoever stopped the search is told no more: a callback may have been the one
         if self._working is not None:
             self.offer(self._working.mask, "as it stood when stopped")

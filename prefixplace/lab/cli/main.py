@@ -50,6 +50,7 @@ _COMMANDS: dict[str, Callable[..., int]] = {
     "replay": serving.replay,
     "replan": replanning.replan,
     "export": proving.export,
+    "plan": proving.plan,
     "lab": showing.lab,
 }
 for _name, _command in _COMMANDS.items():

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from prefixplace.lab.cli.common import Json, TimeLimit, facts, print_json, show
+from prefixplace.lab.cli.common import Json, Output, TimeLimit, facts, print_json, show
 
 __all__ = ["bound", "export", "verify"]
 
@@ -113,14 +113,19 @@ def export(
     file: Path,
     /,
     *,
-    to: Annotated[Literal["mps", "lp"], Parameter(help="Form of the file.")],
+    to: Annotated[Literal["mps", "lp"], Parameter(help="Form of the file, which is also how its name ends.")],
     output: Annotated[Path, Parameter(name=["--output", "-o"], help="File to write.")],
+    minimise: Annotated[
+        bool,
+        Parameter(negative="", help="Write the negated minimisation, for readers that ignore OBJSENSE: CBC."),
+    ] = False,
     json: Json = False,
 ) -> int:
     """Write the compact integer programme, with variables named by worker and chunk, for any solver.
 
     ```
     prefixplace export a.json --to mps -o a.mps
+    prefixplace plan a.json a.sol -o plan.json
     ```
 
     Parameters
@@ -128,12 +133,50 @@ def export(
     file
         Instance file.
     """
-    from prefixplace import read_instance
-    from prefixplace.lab.export import export_programme
+    from exact import write_model
+    from prefixplace import InputError, read_instance
 
-    rows, columns = export_programme(read_instance(file), output, to)
+    if output.suffix.lower() != f".{to}":
+        raise InputError(f"--output {output}: a file for --to {to} ends in .{to}")
+    write_model(read_instance(file), output, minimise=minimise)
     if json:
-        print_json({"file": str(output), "form": to, "rows": rows, "columns": columns})
+        print_json({"file": str(output), "form": to, "minimise": minimise})
     else:
-        show(facts(str(output), {"form": to, "rows": f"{rows:,}", "columns": f"{columns:,}"}))
+        show(facts(str(output), {"form": to, "direction": "minimise" if minimise else "maximise"}))
+    return 0
+
+
+def plan(file: Path, solution: Path, /, *, output: Output = None, json: Json = False) -> int:
+    """Read what a solver answered to an exported programme back as a plan: HiGHS, CBC, SCIP, Gurobi, CPLEX.
+
+    ```
+    prefixplace plan a.json a.sol -o plan.json
+    ```
+
+    Parameters
+    ----------
+    file
+        Instance file.
+    solution
+        Solution file of the programme that ``export`` wrote.
+    """
+    from exact import read_solution
+    from prefixplace import read_instance, write_plan
+    from prefixplace.html import number
+
+    instance = read_instance(file)
+    placement = read_solution(instance, solution)
+    value = instance.value(placement)
+    if output is not None:
+        write_plan(placement, output, instance, method=f"solution {solution.name}")
+    if json:
+        sets = [chunks.tolist() for chunks in placement.sets(given=True)]
+        print_json(
+            {"value": value, "plan": {"workers": sets}, "file": None if output is None else str(output)}
+        )
+        return 0
+    rows = {"value": f"{number(value, 12)} ms saved per epoch", "chunks kept": str(placement.sizes.tolist())}
+    show(
+        facts(f"plan of {solution.name}", rows | ({"written to": str(output)} if output is not None else {}))
+    )
     return 0

@@ -226,6 +226,24 @@ def test_ctrl_c_keeps_the_incumbent() -> None:
     assert result.stop_reason == "user" and result.value > 0 and result.status == "feasible"  # type: ignore[operator]
 
 
+def test_ctrl_c_in_the_disguise_of_a_compiled_kernel_keeps_the_incumbent_too() -> None:
+    instance = random_instance(np.random.default_rng(22), n=8, workers=4)
+
+    def interrupt(progress: pp.Progress) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise SystemError("returned a result with an exception set") from error
+
+    assert pp.solve(instance, progress=interrupt).stop_reason == "user"
+
+    def fail(progress: pp.Progress) -> None:
+        raise SystemError("a real one")
+
+    with pytest.raises(SystemError, match="a real one"):
+        pp.solve(instance, progress=fail)
+
+
 def test_a_start_is_improved_and_never_lost() -> None:
     rng = np.random.default_rng(23)
     for _ in range(20):
