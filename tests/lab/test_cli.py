@@ -220,6 +220,14 @@ def test_ctrl_c_during_compare_prints_finished_rows(
     assert [row["method"] for row in document["instances"][0]["rows"]] == ["greedy"]
 
 
+def test_solvers_runs_every_back_end_on_a_tiny_instance(run: Run) -> None:
+    rows = {row["name"]: row for row in parsed(run("solvers", "--json"))["solvers"] if row["kind"] == "exact"}
+    assert set(rows) == set(exact.BACKENDS)
+    for row in rows.values():
+        assert row["verdict"] == ("works" if row["usable"] else "unavailable")
+        assert row["start"] in ("accepted", "kept", "not taken") and row["note"]
+
+
 def test_families_and_solvers_list_everything(run: Run) -> None:
     assert [f["name"] for f in parsed(run("families", "--json"))["families"]] == list(FAMILIES)
     listed = [s["name"] for s in parsed(run("solvers", "--json"))["solvers"]]

@@ -152,44 +152,72 @@ def solve(
 
 
 def solvers(*, json: Json = False) -> int:
-    """List heuristics, exact back-ends and bounds, and whether each can be used here.
+    """List heuristics, exact back-ends and bounds; run every back-end on a tiny instance and judge it.
+
+    The instance has the optimum 2 and LP bounds of 2.5. A back-end works when it proves the 2; the table says what its
+    bounds rest on and whether it confirmed the start that it was given. Exits with 1 when one fails or is wrong.
 
     ```
     prefixplace solvers
     ```
     """
-    from exact import BACKENDS, BOUNDS
+    from exact import BACKENDS, BOUNDS, examine
     from prefixplace import METHODS
-    from prefixplace.lab.tables import text_table
+    from prefixplace.lab.progress import activity
+    from prefixplace.lab.tables import seconds_text, text_table
+
+    def row(name: str, kind: str, what: str, **more: str | float | bool) -> dict[str, str | float | bool]:
+        return {"name": name, "kind": kind, "usable": True, "what": what, "note": "", **more}
 
     rows = [
-        {
-            "name": name,
-            "kind": "heuristic",
-            "usable": True,
-            "what": method.summary,
-            "note": "" if method.objective == "both" else f"{method.objective} only",
-        }
+        row(
+            name,
+            "heuristic",
+            method.summary,
+            note=f"{method.objective} only" if method.objective != "both" else "",
+        )
         for name, method in METHODS.items()
     ]
-    for name, backend in BACKENDS.items():
-        found = backend.available()
-        note = found.reason + (f"; {found.hint}" if found.hint else "")
-        rows.append(
-            {"name": name, "kind": "exact", "usable": found.usable, "what": backend.summary, "note": note}
-        )
-    rows += [
-        {"name": name, "kind": "bound", "usable": True, "what": kind.summary, "note": ""}
-        for name, kind in BOUNDS.items()
-    ]
+    with activity(len(BACKENDS), shown=True) as status:
+        for found in examine():
+            rows.append(
+                row(
+                    found.name,
+                    "exact",
+                    found.summary,
+                    usable=found.verdict != "unavailable",
+                    note=found.detail + (f"; {found.hint}" if found.hint else ""),
+                    verdict=found.verdict,
+                    bound_proof=found.bound_proof,
+                    start=found.start,
+                    seconds=found.seconds,
+                )
+            )
+            status.begin(found.name)
+    rows += [row(name, "bound", kind.summary) for name, kind in BOUNDS.items()]
+    sound = all(each.get("verdict") not in ("wrong", "failed") for each in rows)
     if json:
         print_json({"solvers": rows})
-        return 0
-    table = text_table(
+        return int(not sound)
+    listed = text_table(
         ("name", "kind", "what it does", ""),
-        [[str(row[field]) for field in ("name", "kind", "what", "note")] for row in rows],
+        [
+            [str(each[c]) for c in ("name", "kind", "what")]
+            + ["" if "verdict" in each else str(each["note"])]
+            for each in rows
+        ],
         left=range(4),
-        styles=[None if row["usable"] else "red" for row in rows],
     )
-    show(table)
-    return 0
+    examined = [each for each in rows if "verdict" in each]
+    doctor = text_table(
+        ("back-end", "tiny run", "bound rests on", "start", "seconds", "version, or how to get it"),
+        [
+            [str(each[c]) for c in ("name", "verdict", "bound_proof", "start")]
+            + [seconds_text(float(each["seconds"])), str(each["note"])]
+            for each in examined
+        ],
+        left=range(6),
+        styles=[None if each["verdict"] == "works" else "red" for each in examined],
+    )
+    show(listed, "", doctor)
+    return int(not sound)
