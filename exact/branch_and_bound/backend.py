@@ -14,6 +14,7 @@ from exact.branch_and_bound.primal import Primal
 from exact.branch_and_bound.problem import MOST_STATES, Problem, problem_of
 from exact.branch_and_bound.search import Search
 from exact.certificates.certificate import Certificate
+from exact.certificates.verification import Rejected
 from prefixplace.errors import InputError
 from prefixplace.instance import Instance
 from prefixplace.placement import Placement
@@ -100,7 +101,8 @@ def prove(
     -------
     (Result, Certificate or None)
         The certificate replays the search in exact arithmetic (:func:`exact.verify`); None when the search did not
-        end with a proof. The seconds of the result are those of the search, without certifying. With a certificate,
+        end with a proof, or when the replay does not close every branch (the log then says so). The seconds of the
+        result are those of the search, without certifying. With a certificate,
         the bound of the result is that of the certificate and its proof is ``exact``.
 
     Raises
@@ -121,7 +123,14 @@ def prove(
     )
     outcome, search = searched(run, chosen)
     seconds = run.clock.seconds
-    certificate = certificate_of(search) if search.bound <= search.bounding.floor else None
+    certificate = None
+    if search.bound <= search.bounding.floor:
+        try:
+            certificate = certificate_of(search)
+        except (
+            Rejected
+        ) as reason:  # the verifier's rounding is coarser than the search's: no certificate, and no claim
+            run.say(f"no certificate: {reason}")
     bound = run.bound
     proof: BoundProof = backend.bound_proof
     if certificate is not None:

@@ -158,13 +158,15 @@ def enumerate_space(
 
     feasible = np.flatnonzero((rows[:, :workers] <= space.slack).all(axis=1) & (worth > floor))
     if feasible.size == 0:
-        return Enumeration(None, None, left_out, cuts == 0, made, peak, cuts / space.size, space.chunks)
+        return Enumeration(
+            None, None, left_out, cuts == 0, made, peak, cuts / max(space.size, 1), space.chunks
+        )
     best = int(feasible[np.argmax(worth[feasible])])
     value = int(worth[best])
     holders = _traced(space, history, best, twin, depth)
     proved = left_out <= value  # what was left out is no better than what was found
     return Enumeration(
-        value, holders, max(value, left_out), proved, made, peak, cuts / space.size, space.chunks
+        value, holders, max(value, left_out), proved, made, peak, cuts / max(space.size, 1), space.chunks
     )
 
 
