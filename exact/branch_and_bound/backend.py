@@ -11,7 +11,7 @@ from exact.backend import Backend, Outcome, Run
 from exact.branch_and_bound.bounding import Bounding
 from exact.branch_and_bound.parameters import Parameters
 from exact.branch_and_bound.primal import Primal
-from exact.branch_and_bound.problem import MOST_STATES, Problem, problem_of
+from exact.branch_and_bound.problem import Problem, problem_of
 from exact.branch_and_bound.search import Search
 from exact.certificates.certificate import Certificate
 from exact.certificates.verification import Rejected
@@ -37,7 +37,7 @@ class BranchAndBound(Backend):
         holders = int(np.count_nonzero(instance.budgets))
         if holders > 62:
             return f"{holders} workers can hold chunks, and holder sets are words of 62 bits"
-        if instance.pairwise and (holders >= 24 or instance.num_chunks << holders > MOST_STATES):
+        if instance.pairwise and (holders >= 24 or instance.num_chunks << holders > params.most_states):
             return f"2^{holders} holder sets of {instance.num_chunks} chunks are too many to write down"
         return None
 
@@ -49,7 +49,7 @@ class BranchAndBound(Backend):
 
 def searched(run: Run, params: Parameters) -> tuple[Outcome, Search]:
     """Run the search of an instance; also the search itself, from which a certificate can be made."""
-    problem = problem_of(run.instance)
+    problem = problem_of(run.instance, params.most_states)
 
     def better(mask: NDArray[np.bool_]) -> None:
         run.offer(mask, "search")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from exact.branch_and_bound.coverage import CoverageDual
+from exact.branch_and_bound.coverage import CoverageDual, CoveragePoint
 from exact.branch_and_bound.joint_dual import JointDual
 from exact.branch_and_bound.node import Node
 from exact.branch_and_bound.parameters import Parameters
@@ -15,6 +15,7 @@ from exact.branch_and_bound.primal import Primal
 from exact.branch_and_bound.problem import Problem
 from prefixplace.joint.enumeration import Enumeration, enumerate_space, spread_prices
 from prefixplace.joint.prices import Pricing, best_prices
+from prefixplace.joint.states import FREE
 
 __all__ = ["Bounding", "Stop"]
 
@@ -23,6 +24,9 @@ Mask = NDArray[np.bool_]
 _MANY_CLASSES = 10  # of workers: with more, the price vectors of an enumeration cost more than they save
 _PRICE_WORK = 50_000_000  # pairs of states compared in all evaluations of one descent on prices
 _LABEL_CELLS = 20_000_000  # numbers in the tables of the joint bound of labels
+_NODE_ROUNDS, _LEAST_ROUNDS = 40, 20  # of the coverage dual below the root
+_PASSES = 4  # coverage duals one after the other on what the last one fixed,
+_MUCH = 0.03  # … while that is this share of the free pairs
 _JOINT_CELLS = 300_000  # table cells up to which the joint dual gets all its rounds
 
 
@@ -114,57 +118,80 @@ class Bounding:
         if space.size == 0:  # one placement is left
             self.primal.offer(self.problem.to_mask(space.decided))
             return self.close(node)
-        node.space, node.fix = space, space.pairs()
+        node.space, node.fix, node.must = space, space.pairs(), space.held()
         return True
 
     def cover(self, node: Node) -> bool:
-        """Coverage dual, then drop states, or write down those that are left for the first time. False: closed."""
-        self.check()
+        """Coverage dual and what it fixes, again while that is much; states are dropped, or written down where few
+        pairs are left. False: closed."""
         problem = self.problem
         assert problem.local is not None and problem.coverage is not None and node.multipliers is not None
-        dual = CoverageDual(
-            problem.instance.tree.end, problem.local, problem.coverage, problem.budgets, node.twin, node.fix
-        )
-        if not dual.feasible:
-            return self.close(node)
-        limit = self.parameters.coverage_rounds if node.depth == 0 else 60
-        point = dual.descend(
-            node.multipliers, node.prices[dual.first], floor=self.floor, target=self.primal.value, rounds=limit,
-            visit=self.visitor(dual.cells if dual.exact else 0), expired=self.expired,
+        limit = self.parameters.coverage_rounds if node.depth == 0 else _NODE_ROUNDS
+        for _ in range(_PASSES):
+            self.check()
+            dual = self.coverage_dual(node)
+            if not dual.feasible:
+                return self.close(node)
+            visit, every = self.visitor(dual.cells if dual.exact else 0)
+            point = dual.descend(
+                node.multipliers, node.prices[dual.first], floor=self.floor, target=self.primal.value, rounds=limit,
+                visit=visit, every=every, expired=self.expired,
+            )  # fmt: skip
+            self.covered(node, dual, point)
+            if node.dual <= self.floor:
+                return self.close(node)
+            losses = dual.losses(point)
+            room = losses.bound - self.floor
+            if node.space is not None:
+                return self.reduce(node, losses.bound - losses.of_states(node.space) > self.floor)
+            free = np.count_nonzero(node.fix == FREE)
+            tightened = losses.tightened(problem, node.fix, node.must, room)
+            if tightened is None:
+                return self.close(node)
+            node.fix, node.must = tightened
+            left = np.count_nonzero(node.fix == FREE)
+            if node.depth == 0 or left <= self.parameters.few_pairs:
+                node.space = losses.cheap_space(problem, room)
+                if node.space is not None:
+                    return self.reduce(node, np.ones(node.space.states, np.bool_))
+            if free - left < _MUCH * free:
+                return True
+            limit = max(limit // 2, _LEAST_ROUNDS)
+        return True
+
+    def coverage_dual(self, node: Node) -> CoverageDual:
+        """The coverage dual under the fixings of `node`."""
+        problem = self.problem
+        assert problem.local is not None and problem.coverage is not None
+        return CoverageDual(
+            problem.instance.tree.end, problem.local, problem.coverage, problem.budgets, node.twin, node.fix, node.must
         )  # fmt: skip
+
+    def covered(self, node: Node, dual: CoverageDual, point: CoveragePoint) -> None:
+        """Note in `node` what a descent of its coverage dual has shown."""
         self.rounds += point.rounds
         node.lower(point.bound)
-        node.multipliers, node.weights, node.covered = point.multipliers, point.weights, True
+        node.multipliers, node.weights, node.covered = (
+            point.multipliers,
+            point.weights[dual.first[dual.owner]],
+            True,
+        )
         node.steps.append(("coverage", point.multipliers, None if point.exact else point.prices[dual.owner]))
-        if node.dual <= self.floor:
-            return self.close(node)
-        losses = dual.losses(point)
-        if node.space is not None:
-            return self.reduce(node, losses.bound - losses.of_states(node.space) > self.floor)
-        node.fix = losses.fixed(node.fix, losses.bound - self.floor)
-        node.space = losses.cheap_space(problem, losses.bound - self.floor)
-        if node.space is None:
-            return True
-        return self.reduce(node, np.ones(node.space.states, np.bool_))
 
-    def visitor(self, cells: int) -> Callable[[NDArray[np.float64]], int]:
-        """What a descent tells its workers' answers: now and then they are refined into a placement.
+    def visitor(self, cells: int) -> tuple[Callable[[NDArray[np.float64]], int], int]:
+        """What a descent tells its workers' answers, and every how many rounds: they are refined into a placement.
 
         Refining costs about as much as a few rounds on all chunks; `cells` is the size of a round's tables, 0 for
         rounds without any.
         """
         n = self.problem.instance.num_chunks
         every = 16 if cells == 0 else max(8, 2 * n * int(self.problem.budgets.sum()) // cells)
-        seen = 0
 
         def visit(answers: NDArray[np.float64]) -> int:
-            nonlocal seen
-            seen += 1
-            if seen % every == 0:
-                self.primal.improve_answers(answers)
+            self.primal.improve_answers(answers)
             return self.primal.value
 
-        return visit
+        return visit, every
 
     def join(self, node: Node) -> bool:
         """Joint dual, then drop states. False: closed."""
@@ -186,12 +213,14 @@ class Bounding:
         start = starts[int(np.argmin(values))]
         limit = self.parameters.joint_rounds if node.depth == 0 else 60
         limit = max(30, min(limit, limit * _JOINT_CELLS // max(dual.cells, 1)))
+        visit, every = self.visitor(dual.cells)
         point = dual.descend(
             start,
             floor=self.floor,
             target=self.primal.value,
             rounds=limit,
-            visit=self.visitor(dual.cells),
+            visit=visit,
+            every=every,
             expired=self.expired,
         )
         self.rounds += point.rounds

@@ -1,4 +1,4 @@
-"""How a node is split in two."""
+"""How a node with states is split in two."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from exact.branch_and_bound.joint_dual import JointDual, JointPoint
 from exact.branch_and_bound.node import Node
 from exact.branch_and_bound.problem import Problem
 from prefixplace.joint.prices import Pricing
-from prefixplace.joint.states import FREE, INSIDE, NEVER, OUTSIDE
+from prefixplace.joint.states import NEVER
 
-__all__ = ["split_pairs", "split_states"]
+__all__ = ["split_states"]
 
 Ints = NDArray[np.int64]
 
@@ -45,25 +45,6 @@ def split_states(problem: Problem, node: Node, floor: int) -> tuple[Node, ...]:
     node.branch, node.children = (m, int(space.chunks[c])), (yes, no)
     node.space = None
     return tuple(child for child in (yes, no) if child.space is not None)
-
-
-def split_pairs(problem: Problem, node: Node) -> tuple[Node, ...]:
-    """Branch on the pair of the coverage dual's average answer that is nearest to one half."""
-    assert node.weights is not None
-    distance = np.where(node.fix == FREE, np.abs(node.weights - 0.5), np.inf)
-    distance[node.twin] = np.inf
-    m, b = (int(x) for x in np.unravel_index(int(distance.argmin()), distance.shape))
-    tree = problem.instance.tree
-    inside, outside = node.fix.copy(), node.fix.copy()
-    v = b
-    while v >= 0:
-        inside[m, v] = INSIDE
-        v = int(tree.parent[v])
-    for i in node.twin_class(m):
-        outside[i, b : int(tree.end[b])] = OUTSIDE
-    yes, no = node.child(None, inside, apart=m), node.child(None, outside)
-    node.branch, node.children, node.weights_only = (m, b), (yes, no), True
-    return yes, no
 
 
 def _state_bounds(problem: Problem, node: Node) -> tuple[int, Ints]:

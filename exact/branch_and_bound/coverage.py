@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from exact.branch_and_bound.descent import Descent
 from exact.branch_and_bound.problem import Problem
-from prefixplace.joint.states import FREE, INSIDE, OUTSIDE, StateSpace
+from prefixplace.joint.states import FREE, INSIDE, NEVER, OUTSIDE, StateSpace
 
 __all__ = ["CoverageDual", "CoveragePoint", "Losses"]
 
@@ -18,6 +18,9 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _MOST_STATES, _MOST_AT_ONE = 1 << 17, 1 << 10
+_MOST_ROOM = 1 << 56  # so that the losses of 62 workers add up in an int64
+_BURST = 16  # rounds between two looks at the clock
+_DEAREST = 16  # most multiplier of a chunk that somebody has to hold, in values of the largest chunk
 _TABLE_CELLS = 3_000_000
 """Cells of all workers' dynamic programs up to which budgets are kept exactly; beyond it they are priced."""
 
@@ -62,7 +65,7 @@ class Losses:
     bound : int
     entry, leave : int64 arrays (M, n)
     multipliers, spread : int64 arrays (n,)
-        μ and Δ − μ.
+        μ and Δ − μ, or as good as infinite where somebody has to hold the chunk.
     """
 
     bound: int
@@ -88,12 +91,19 @@ class Losses:
         )
         return lost
 
-    def fixed(self, fix: NDArray[np.int8], room: int) -> NDArray[np.int8]:
-        """`fix` with every pair fixed whose other side loses `room` or more."""
-        result = fix.copy()
-        result[self.entry >= room] = OUTSIDE
-        result[(self.leave >= room) & (self.entry < room)] = INSIDE
-        return result
+    def tightened(
+        self, problem: Problem, fix: NDArray[np.int8], must: NDArray[np.bool_], room: int
+    ) -> tuple[NDArray[np.int8], NDArray[np.bool_]] | None:
+        """`fix` and `must` with what is the only way to lose less than `room`; None when there is no way. O(M·n)."""
+        from exact.branch_and_bound._rounds import tighten
+
+        fix, must = fix.copy(), must.copy()
+        if room < _MOST_ROOM and not tighten(
+            problem.instance.tree.parent, problem.coverage, problem.budgets, self.multipliers, self.entry, self.leave,
+            room, fix, must,
+        ):  # fmt: skip
+            return None
+        return fix, must
 
     def cheap_space(self, problem: Problem, room: int) -> StateSpace | None:
         """All states that lose less than `room`; None when they are too many to write down."""
@@ -140,6 +150,8 @@ class CoverageDual:
         ``twin[m]``: workers m − 1 and m are interchangeable.
     fix : int8 array (M, n)
         FREE, INSIDE or OUTSIDE; inside is parent-closed, outside takes subtrees along.
+    must : bool array (n,), optional
+        Chunks that somebody has to hold: their coverage counts in any case, and μ may exceed Δ.
 
     Attributes
     ----------
@@ -148,7 +160,7 @@ class CoverageDual:
     exact : bool
         Whether budgets are kept by these programs or priced: whether they are small.
     feasible : bool
-        Whether what is inside fits the budgets.
+        Whether what is inside fits the budgets, and somebody may hold what has to be held.
     first, owner : int64 arrays
         One worker of each class, and the class of every worker.
     """
@@ -161,17 +173,21 @@ class CoverageDual:
         budgets: Ints,
         twin: NDArray[np.bool_],
         fix: NDArray[np.int8],
+        must: NDArray[np.bool_] | None = None,
     ) -> None:
         self.end, self.local, self.coverage, self.budgets, self.fix = end, local, coverage, budgets, fix
+        self.must = np.zeros(coverage.size, np.bool_) if must is None else must
+        dearest = _DEAREST * (int(local.max(initial=0)) + int(coverage.max(initial=0)))
+        self._ceiling = coverage + np.where(self.must, dearest, 0)
         self.first = np.flatnonzero(~twin)
         self.copies = np.diff(np.append(self.first, twin.size))
         self.owner = np.repeat(np.arange(self.first.size), self.copies)
         free = np.count_nonzero(fix[self.first] == FREE, axis=1)
         left = budgets[self.first] - np.count_nonzero(fix[self.first] == INSIDE, axis=1)
-        self.feasible = bool((left >= 0).all())
         self.cells = int((free * np.clip(left, 0, free)).sum())
         self.exact = self.cells <= _TABLE_CELLS
         self._barred = (fix == OUTSIDE).all(axis=0)
+        self.feasible = bool((left >= 0).all()) and not bool((self._barred & self.must).any())
 
     def bound(self, multipliers: Ints, prices: Ints, answers: Floats) -> int:
         """L(μ); `prices` are where the search for budget prices begins, and end up there. O(Σ free·budget) or O(M·n).
@@ -196,20 +212,28 @@ class CoverageDual:
         floor: int,
         target: int,
         rounds: int,
+        ambition: float = 0.0,
         visit: Callable[[Floats], int] | None = None,
+        every: int = 1,
         expired: Callable[[], bool] = lambda: False,
     ) -> CoveragePoint:
         """Lower L from `start`; see :class:`Descent`.
 
         Stops when L ≤ `floor`, after `rounds`, or when steps have become useless. `visit` receives the answers of all
-        workers and may return a better target.
+        workers every so many rounds and may return a better target. `ambition` is what the first steps try to gain,
+        by default half of what is between L and the target.
         """
+        if self.exact:
+            return self._descend_exactly(
+                start, floor=floor, target=target, rounds=rounds, ambition=ambition, visit=visit, every=every,
+                expired=expired,
+            )  # fmt: skip
         shape = self.local.shape
         answers, weights = np.zeros(shape), np.zeros(shape)
         prices = prices.copy()
-        upper = self.coverage.astype(np.float64)
+        upper = self._ceiling.astype(np.float64)
         owner = self.first[self.owner]
-        descent = Descent(np.clip(start, 0, self.coverage), target, rounds)
+        descent = Descent(np.clip(start, 0, self._ceiling), target, rounds)
         best_at, best_prices = start, prices
         while True:
             multipliers = np.rint(descent.point).astype(np.int64)
@@ -218,7 +242,7 @@ class CoverageDual:
                 best_at, best_prices = multipliers, prices.copy()
             everyone = answers[owner]
             weights += max(0.05, 1.0 / descent.spent) * (everyone - weights)
-            if visit is not None:
+            if visit is not None and descent.spent % every == 0:
                 descent.target = max(descent.target, visit(everyone))
                 floor = max(floor, descent.target)
             if descent.best <= floor or descent.done() or (descent.spent % 16 == 0 and expired()):
@@ -232,6 +256,44 @@ class CoverageDual:
             descent.point = np.clip(moved, 0.0, upper)
         return CoveragePoint(descent.best, best_at, best_prices, self.exact, weights, descent.spent)
 
+    def _descend_exactly(
+        self,
+        start: Ints,
+        *,
+        floor: int,
+        target: int,
+        rounds: int,
+        ambition: float,
+        visit: Callable[[Floats], int] | None,
+        every: int,
+        expired: Callable[[], bool],
+    ) -> CoveragePoint:
+        """The same with budgets kept, many rounds in one compiled call."""
+        from exact.branch_and_bound._rounds import descend
+
+        n = self.coverage.size
+        answers, weights = np.zeros(self.local.shape, np.bool_), np.zeros(self.local.shape)
+        point = np.clip(start, 0, self._ceiling).astype(np.float64)
+        direction, best_point = np.zeros(n), point.copy()
+        best, count, level = np.zeros(1, np.int64), np.zeros(2, np.int64), np.array([ambition])
+        owner = self.first[self.owner]
+        burst = _BURST if visit is None else every
+        ended = False
+        while not ended:
+            ended = descend(
+                self.end, self.fix, self.must, self.local, self.coverage, self._ceiling.astype(np.float64),
+                self.budgets, self.first, self.copies, floor, target, rounds, burst, point, direction, best_point,
+                best, count, level, answers, weights,
+            )  # fmt: skip
+            if visit is not None and int(best[0]) > floor:
+                target = max(target, visit(answers[owner].astype(np.float64)))
+                floor = max(floor, target)
+            if expired():
+                break
+        multipliers = np.rint(best_point).astype(np.int64)
+        prices = np.zeros(self.first.size, np.int64)
+        return CoveragePoint(int(best[0]), multipliers, prices, True, weights, int(count[0]))
+
     def losses(self, point: CoveragePoint) -> Losses:
         """Losses at a point of this dual."""
         from exact.branch_and_bound._pairs import pair_losses
@@ -243,4 +305,5 @@ class CoverageDual:
         )  # fmt: skip
         owner = self.first[self.owner]
         spread = np.where(self._barred, 0, self.coverage - point.multipliers)
+        spread[self.must] = -NEVER  # no state without a holder
         return Losses(point.bound, entry[owner], leave[owner], point.multipliers, spread)

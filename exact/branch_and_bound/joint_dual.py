@@ -106,9 +106,13 @@ class JointDual:
         target: int,
         rounds: int,
         visit: Callable[[Floats], int] | None = None,
+        every: int = 1,
         expired: Callable[[], bool] = lambda: False,
     ) -> JointPoint:
-        """Lower L from `start` (M, n); see :class:`Descent`. `visit` may return a better target."""
+        """Lower L from `start` (M, n); see :class:`Descent`.
+
+        `visit` receives the answers of all workers every so many rounds and may return a better target.
+        """
         answers = np.zeros(self.fix.shape)
         weight = np.sqrt(self.copies.astype(np.float64))[:, None]  # so that a class counts like its members
         descent = Descent(self.clean(start)[self.first] * weight, target, rounds)
@@ -119,7 +123,7 @@ class JointDual:
             bound, forest, _ = self.evaluate(multipliers, answers)
             if descent.improves(bound):
                 best_at = multipliers
-            if visit is not None:
+            if visit is not None and descent.spent % every == 0:
                 descent.target = max(descent.target, visit(answers[self.first[self.owner]]))
                 floor = max(floor, descent.target)
             if descent.best <= floor or descent.done() or (descent.spent % 16 == 0 and expired()):

@@ -20,7 +20,7 @@ Step = tuple[Any, ...]
 
 @dataclass(eq=False)
 class Node:
-    """A part of the placements: those whose states lie in `space`, or obey `fix` while there is no space yet.
+    """A part of the placements: those whose states lie in `space`, or obey `fix` and `must` while there is no space.
 
     Attributes
     ----------
@@ -31,6 +31,8 @@ class Node:
         this one, so that the certificate holds what closed it.
     space : StateSpace or None
     fix : int8 array (M, n)
+    must : bool array (n,)
+        Chunks that somebody has to hold.
     twin : bool array (M,)
         Workers that are still interchangeable with their predecessor.
     prices, multipliers : int64 arrays
@@ -43,22 +45,21 @@ class Node:
         Multipliers of the joint dual, inherited.
     weights : float array (M, n), or None
         Average answer of the last dual here, for branching.
-    weights_only : bool
-        Whether it branched without states.
     branch : (worker, chunk), or None
-        The branching that ended this node, followed by the parts `children` (kept, not kept).
+        The branching that ended this node, followed by the parts `children` (kept, not kept); worker −1 stands for
+        whether anybody keeps the chunk.
     """
 
     bound: int
     dual: int
     space: StateSpace | None
     fix: NDArray[np.int8]
+    must: Mask
     twin: Mask
     prices: Ints
     multipliers: Ints | None
     depth: int = 0
     covered: bool = False
-    weights_only: bool = False
     steps: list[Step] = field(default_factory=list)
     joint: Ints | None = None
     weights: NDArray[np.float64] | None = None
@@ -78,7 +79,12 @@ class Node:
         return range(worker, last)
 
     def child(
-        self, space: StateSpace | None, fix: NDArray[np.int8] | None = None, *, apart: int | None = None
+        self,
+        space: StateSpace | None,
+        fix: NDArray[np.int8] | None = None,
+        must: Mask | None = None,
+        *,
+        apart: int | None = None,
     ) -> Node:
         """A part of this node; worker `apart`, first of its class, leaves it because the part treats it specially."""
         twin = self.twin.copy()
@@ -86,11 +92,14 @@ class Node:
             twin[apart + 1] = False
         if fix is None:
             fix = self.fix if space is None else space.pairs()
+        if must is None:
+            must = self.must if space is None else space.held()
         return Node(
             self.bound,
             self.dual,
             space,
             fix,
+            must,
             twin,
             self.prices,
             self.multipliers,
@@ -115,5 +124,7 @@ def root_of(problem: Problem) -> Node:
         # a chunk of the budget is worth about what the best chunks that fill it are worth
         filled = np.minimum(problem.budgets, values.size) - 1
         prices = np.sort(values)[::-1][filled] // problem.budgets.size
-    multipliers = None if problem.coverage is None else problem.coverage // 2
-    return Node(bound, bound, space, np.zeros(shape, np.int8), problem.twin, prices, multipliers)
+    # with many workers so much less that their answers together stay inside an int64
+    multipliers = None if problem.coverage is None else problem.coverage // max(2, shape[0] // 4)
+    nothing = np.zeros(shape, np.int8), np.zeros(shape[1], np.bool_)
+    return Node(bound, bound, space, *nothing, problem.twin, prices, multipliers)

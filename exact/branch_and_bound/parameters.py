@@ -30,6 +30,13 @@ class Parameters:
         Largest tables of all workers' dynamic programs for which the joint dual is tried.
     most_labels : int
         Wider enumerations than the first are skipped when width × undecided chunks exceeds this.
+    most_states : int
+        Largest n·2^M for which all states are written down at the start. With more, requester-side instances begin with
+        the coverage dual, and pairwise instances are refused.
+    few_pairs : int
+        Free pairs up to which states are written down below the root.
+    heavy : int
+        Pairs of states of parents and children above which a node below the root is split rather than enumerated.
     """
 
     widths: tuple[int, ...] = (40, 400, 4000, 40_000, 400_000)
@@ -39,6 +46,9 @@ class Parameters:
     few_workers: int = 4
     most_cells: int = 5_000_000
     most_labels: int = 20_000_000
+    most_states: int = 1 << 23
+    few_pairs: int = 400
+    heavy: int = 20_000
 
     def __post_init__(self) -> None:
         if not self.widths or min(self.widths) < 1:

@@ -12,13 +12,10 @@ from prefixplace.joint.grid import Grid, grid_for
 from prefixplace.joint.states import StateSpace, all_states
 from prefixplace.objective import Pairwise
 
-__all__ = ["MOST_STATES", "Problem", "problem_of"]
+__all__ = ["Problem", "problem_of"]
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-
-MOST_STATES = 1 << 23
-"""Largest n·2^M for which all holder states are written down; with more, the coverage dual has to fix pairs first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,15 +72,15 @@ class Problem:
         return all_states(self.instance.tree.parent, self.table, self.budgets)
 
 
-def problem_of(instance: Instance) -> Problem:
-    """`instance` on its grid. O(n·2^M) where all states are written down, else O(n·M)."""
+def problem_of(instance: Instance, most_states: int) -> Problem:
+    """`instance` on its grid, with its table where n·2^M ≤ `most_states`. O(n·2^M) with, O(n·M) without."""
     n = instance.num_chunks
     workers = np.flatnonzero(instance.budgets > 0)
     if n == 0:
         workers = workers[:0]
     workers = workers[_neighbouring_twins(instance, workers)]
     budgets = np.minimum(instance.budgets[workers], n)
-    small = workers.size < 24 and n << workers.size <= MOST_STATES
+    small = workers.size < 24 and n << workers.size <= most_states
     objective = instance.objective
     copies = float(budgets.sum())
     if isinstance(objective, Pairwise):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from exact.branch_and_bound.node import Node
 from exact.branch_and_bound.problem import Problem
 from exact.branch_and_bound.search import Search
+from exact.branch_and_bound.strong import ANYBODY
 from exact.certificates.certificate import Certificate
 from exact.certificates.issuing import issue
 from exact.certificates.states import LARGEST
@@ -34,7 +35,7 @@ def certificate_of(search: Search) -> Certificate:
     Raises
     ------
     InputError
-        When the search has not ended, or has branched before its states were written down.
+        When the search has not ended.
     exact.certificates.verification.Rejected
         When the replay fails.
     """
@@ -153,10 +154,11 @@ class _Writer:
             if node.branch is None:
                 written.append(["closed"])
                 continue
-            if node.weights_only:
-                raise InputError("the search branched before its states were written down: no certificate")
             worker, chunk = node.branch
-            written.append(["split", int(self.problem.workers[worker]), int(tree.origin[chunk])])
+            if worker == ANYBODY:
+                written.append(["cover", int(tree.origin[chunk])])
+            else:
+                written.append(["split", int(self.problem.workers[worker]), int(tree.origin[chunk])])
             assert node.children is not None
             waiting += [node.children[1], node.children[0]]
         return written

@@ -8,8 +8,10 @@ from collections.abc import Callable
 import numpy as np
 
 from exact.branch_and_bound.bounding import Bounding, Stop
-from exact.branch_and_bound.branching import split_pairs, split_states
+from exact.branch_and_bound.branching import split_states
+from exact.branch_and_bound.diving import dive
 from exact.branch_and_bound.node import Node, root_of
+from exact.branch_and_bound.strong import split_strongly
 
 __all__ = ["Search"]
 
@@ -17,7 +19,12 @@ _PROMISING = 0.5  # share of chunks with labels left out up to which ten times a
 _MANY_CHUNKS = 20_000
 _MOST_EXCHANGE = 20_000  # pairs of workers × chunks that an exchange may cost
 _ROOT_ATTEMPTS = 4  # coverage duals at the root, each with what the last one fixed
-_LARGE_GAP = 1e-3  # above it the incumbent is worth the effort of pair exchange
+_MOST_DIVE = 100_000  # pairs up to which dives are made:
+_DIVES = (0.3, 0.05, 0.02, 0.15)  # … shares rounded at a time at the root, while the gap is large
+_DIVE_EVERY = 20  # … and one such dive after so many nodes
+_SURE = 0.999  # average answers above it are taken into a placement
+_FAIR_GAP = 3e-4  # above it the incumbent is worth the effort of another dive,
+_LARGE_GAP = 1e-3  # … above it the incumbent is worth the effort of pair exchange
 
 
 class Search:
@@ -26,8 +33,9 @@ class Search:
     At a node the cheap bounds come first: the budget dual with few workers, the coverage dual with many. Each drops
     states, so that the next has less to do; enumerations of growing width find placements between them, and prove
     when they are exhaustive. The joint dual comes when two enumerations have not proved. What is then still open is
-    split at a pair, with workers that are interchangeable treated as one (orbital branching: either `worker` keeps
-    the chunk or none of its class does).
+    split: at a pair where states are few, and by strong branching on pairs and coverage where they are too many, which
+    goes without them until they are few. Workers that are interchangeable are treated as one (orbital branching:
+    either `worker` keeps the chunk or none of its class does).
 
     Parameters
     ----------
@@ -64,7 +72,8 @@ class Search:
         """Search until the proof, or until a limit: ``finished``, ``time`` or ``nodes``."""
         self._push(self.root)
         while self._open:
-            if self.bounding.primal.value > 0 and self.bound - self.bounding.primal.value <= gap * self.bound:
+            # without a permitted gap every node is closed by its own steps, so that a certificate can be written
+            if gap > 0.0 and self.bound - self.bounding.primal.value <= gap * self.bound:
                 return "finished"
             node: Node | None = heapq.heappop(self._open)[2]
             while node is not None and node.dual > self.bounding.floor:
@@ -98,8 +107,8 @@ class Search:
         if self._covers_first(node):
             if not self._covered(node):
                 return ()
-            if node.space is None:
-                return split_pairs(self.bounding.problem, node)
+            if node.space is None or (node.depth > 0 and node.space.work > self.bounding.parameters.heavy):
+                return self._split(node)
         cut = 0.0
         for attempt, width in enumerate(self.bounding.parameters.widths):
             if not self.bounding.price(node):
@@ -122,7 +131,21 @@ class Search:
             cut = found.cut
         if not self.bounding.price(node):
             return ()
-        return split_states(self.bounding.problem, node, self.bounding.floor)
+        return self._split(node)
+
+    def _split(self, node: Node) -> tuple[Node, ...]:
+        """Split what is open, or close it when a placement made on the way shows it to be no better."""
+        bounding = self.bounding
+        if node.space is not None and not (
+            self._covers_first(node) and node.space.work > self.bounding.parameters.heavy
+        ):
+            return split_states(bounding.problem, node, bounding.floor)
+        node.space = None
+        assert node.weights is not None
+        bounding.primal.improve_answers((node.weights > _SURE).astype(np.float64))
+        if self.nodes % _DIVE_EVERY == 0 and node.weights.size <= _MOST_DIVE:
+            dive(bounding, node, _DIVES[-1])
+        return split_strongly(bounding, node) if node.dual > bounding.floor else ()
 
     def _covered(self, node: Node) -> bool:
         """Coverage dual, at the root until it fixes enough to write down states. False: closed."""
@@ -131,12 +154,19 @@ class Search:
         for attempt in range(_ROOT_ATTEMPTS if node.depth == 0 else 1):
             if not bounding.cover(node):
                 return False
-            weak = node.bound - bounding.primal.value > _LARGE_GAP * node.bound
+            if attempt == 0 and node.depth == 0 and workers * n <= _MOST_DIVE:
+                for share in _DIVES:
+                    if self._gap(node) > _FAIR_GAP:
+                        dive(bounding, node, share)
+            weak = self._gap(node) > _LARGE_GAP
             if attempt == 0 and node.depth == 0 and weak and workers**2 // 2 * n <= _MOST_EXCHANGE:
                 bounding.primal.exchange(bounding.expired)
             elif node.space is not None:
                 break
         return True
+
+    def _gap(self, node: Node) -> float:
+        return (node.bound - self.bounding.primal.value) / max(node.bound, 1)
 
     def _covers_first(self, node: Node) -> bool:
         """With few workers the budget dual is the cheaper one and mostly enough, but on many chunks the answers of the

@@ -55,8 +55,9 @@ class Certificate:
     ``search``                its steps in preorder, each shrinking the sets of workers that may hold each chunk:
                               ``["prices", [λ_m]]``, ``["coverage", [μ_b], [λ_m] or null]``, ``["joint", [[π_m(b)]]]``,
                               ``["split", worker, chunk]`` followed by the steps of the branch in which the worker
-                              keeps the chunk and those of the other, ``["enumerate", [chunks], [[λ_m]], [[π_m(b)]] or
-                              null]``; each branch ends in ``["closed"]`` (see :mod:`exact.certificates.replay`)
+                              keeps the chunk and those of the other, ``["cover", chunk]`` likewise for whether
+                              anybody keeps it, ``["enumerate", [chunks], [[λ_m]], [[π_m(b)]] or null]``; each branch
+                              ends in ``["closed"]`` (see :mod:`exact.certificates.replay`)
     ``checksum``              SHA-256 of all other fields; guards against accidents, not against liars
     ========================  ======================================================================================
     """

@@ -88,15 +88,16 @@ def replay(
                 raise Malformed("a branch is said to be closed, but has states left")
             ended = not waiting
             branch = waiting.pop() if waiting else None
-        elif kind == "split":
-            worker, chunk = arguments
-            if (
-                type(worker) is not int
-                or type(chunk) is not int
-                or not (0 <= worker < workers and 0 <= chunk < n)
-            ):
+        elif kind in ("split", "cover"):
+            limits = (workers, n) if kind == "split" else (n,)
+            if not all(type(a) is int and 0 <= a < limit for a, limit in zip(arguments, limits, strict=True)):
                 raise Malformed(f"{step!r} names a worker or chunk that does not exist")
-            parts = (None, None) if branch is None else run.split(branch, worker, position[chunk])
+            chunk = position[arguments[-1]]
+            parts: tuple[Branch | None, Branch | None] = (None, None)
+            if branch is not None:
+                parts = (
+                    run.split(branch, arguments[0], chunk) if kind == "split" else run.cover(branch, chunk)
+                )
             branch = parts[0]
             waiting.append(parts[1])
         elif branch is None:
@@ -152,4 +153,12 @@ def _listed(given: Any) -> list[Any]:
     return given
 
 
-_STEPS = {("closed", 0), ("prices", 1), ("joint", 1), ("coverage", 2), ("split", 2), ("enumerate", 3)}
+_STEPS = {
+    ("closed", 0),
+    ("prices", 1),
+    ("joint", 1),
+    ("coverage", 2),
+    ("split", 2),
+    ("cover", 1),
+    ("enumerate", 3),
+}

@@ -2,9 +2,10 @@
 
 For every chunk the search keeps a list of *states*: the sets of workers that may hold it in a plan worth more than
 the floor F that the certificate claims. It begins with all sets. Each step removes states that no such plan can
-have, by one of four upper bounds whose multipliers the certificate gives; a step of another kind splits the plans in
-two. A branch is closed when some chunk has no state left, or when an enumeration finds nothing worth more than F.
-Then no plan is worth more than F, whatever the multipliers were.
+have, by one of four upper bounds whose multipliers the certificate gives; steps of another kind split the plans in
+two. While all sets are too many to write down, single pairs of worker and chunk are fixed instead. A branch is closed
+when some chunk has no state left, or when an enumeration finds nothing worth more than F. Then no plan is worth more
+than F, whatever the multipliers were.
 
 Values are rounded to multiples of a quantum, itself a whole number of units of 1/D. What rounding took off is summed
 up exactly, chunk by chunk, and added to the bound at the end. In between everything is a sum of integers, small
@@ -15,7 +16,7 @@ is the bound on them. Written for reading: plain loops over chunks, none of the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,14 +25,17 @@ from numpy.typing import NDArray
 from exact.certificates.evaluation import ExactInstance
 from exact.certificates.forest import NEVER, States, forest_bound, forest_through
 from exact.certificates.losses import budget_losses, price_losses
+from exact.certificates.pairs import Pairs, nothing_fixed
 
 __all__ = ["LARGEST", "MOST_STATES", "Branch", "Malformed", "StateBounds"]
 
 Integers = NDArray[Any]
 
 MOST_STATES = 1 << 22
-"""Most states n·2^M that are written down at the start; above it the first step must be a coverage bound."""
+"""Most states n·2^M that are written down at the start; above it coverage bounds come first, until these are few."""
 
+_MOST_AT_ONE, _MOST_IN_ALL = 1 << 11, 1 << 18
+"""Most states of a chunk, and of all, that are written down after a coverage bound."""
 
 LARGEST = 1 << 60
 """Sums of values, and of each list of multipliers, stay below it: machine integers are exact."""
@@ -45,15 +49,16 @@ class Malformed(Exception):
 class Branch:
     """Plans that are still to be excluded: their states, and which workers are interchangeable among them.
 
-    `states` is None before the first coverage bound where all states are too many.
+    Where they are too many to write down, `states` is None and `pairs` is what is fixed.
     """
 
     states: States | None
     classes: tuple[tuple[int, ...], ...]
+    pairs: Pairs | None = None
 
 
 class StateBounds:
-    """The four kinds of bounds and the split, over the rounded values of an instance."""
+    """The kinds of bounds and of splits, over the rounded values of an instance."""
 
     def __init__(self, data: ExactInstance, denominator: int, quantum: int, floor: int) -> None:
         self.parent, self.end, self.floor = data.parent, data.end, floor
@@ -87,7 +92,7 @@ class StateBounds:
         holders = [m for m, k in enumerate(self.budgets) if k > 0]
         n = len(self.parent)
         if n << len(holders) > MOST_STATES:
-            return Branch(None, self.classes)
+            return Branch(None, self.classes, nothing_fixed(self.budgets, n))
         masks = np.zeros(1, np.int64)
         for m in holders:
             masks = np.concatenate((masks, masks | 1 << m))
@@ -112,14 +117,17 @@ class StateBounds:
         return self.left(states, branch.classes)
 
     def left(self, states: States | None, classes: tuple[tuple[int, ...], ...]) -> Branch | None:
-        """A branch of these states; None when there are none, when the chunks with one state left overrun a budget,
-        or when all have one and the only plan is worth no more than the floor."""
+        """A branch of these states; None when there are none, when what a worker holds in all of them overruns its
+        budget, or when each chunk has one and the only plan is worth no more than the floor."""
         if states is None:
             return None
-        only = np.array([masks[0] for masks in states.masks if masks.size == 1], np.int64)
-        if any(int((only >> m & 1).sum()) > budget for m, budget in enumerate(self.budgets)):
+        always = np.array([np.bitwise_and.reduce(masks) for masks in states.masks], np.int64)
+        if any(int((always >> m & 1).sum()) > budget for m, budget in enumerate(self.budgets)):
             return None
-        if only.size == len(states.masks) and sum(int(v[0]) for v in states.values) <= self.floor:
+        if (
+            all(masks.size == 1 for masks in states.masks)
+            and sum(int(v[0]) for v in states.values) <= self.floor
+        ):
             return None
         return Branch(states, classes)
 
@@ -157,13 +165,21 @@ class StateBounds:
         """Coverage bound at μ ≤ Δ: Σ_b (Δ(b) − μ_b) + what each worker makes of a_m + μ, less a state's losses."""
         if self.pairwise:
             raise Malformed("a coverage step belongs to a requester-side instance")
-        n = len(self.parent)
-        multipliers = [min(mu, int(delta)) for mu, delta in zip(multipliers, self.coverage, strict=True)]
+        states, pairs = branch.states, branch.pairs
+        if states is not None:
+            held = np.array([bool((masks != 0).all()) for masks in states.masks])
+            barred = np.array([not masks.any() for masks in states.masks])
+        else:
+            assert pairs is not None
+            held, barred = pairs.held, pairs.barred
+        # where somebody holds a chunk in any case, μ may exceed Δ: what it takes off the chunk it gives its holder
+        multipliers = [mu if held[b] else min(mu, int(self.coverage[b])) for b, mu in enumerate(multipliers)]
         total, losses = 0, []
         for m in range(self.workers):
             profit = [int(a) + mu for a, mu in zip(self.local[m], multipliers, strict=True)]
-            nothing: tuple[set[int], set[int]] = (set(), set(range(n)) if self.budgets[m] == 0 else set())
-            fixed_in, fixed_out = nothing if branch.states is None else branch.states.fixed(m)
+            known = pairs if states is None else states
+            assert known is not None
+            fixed_in, fixed_out = known.fixed(m)
             if prices is None:
                 best, entry, leave = budget_losses(self.end, profit, self.budgets[m], fixed_in, fixed_out)
             else:
@@ -174,19 +190,23 @@ class StateBounds:
                 return None
             total += best
             losses.append((entry, leave))
-        spread = [int(d) - mu for d, mu in zip(self.coverage, multipliers, strict=True)]
-        if branch.states is not None:
-            # where no state has a holder the chunk adds nothing
-            spread = [s if masks.any() else 0 for s, masks in zip(spread, branch.states.masks, strict=True)]
+        # where nobody may hold the chunk it adds nothing
+        spread = [0 if barred[b] else int(self.coverage[b]) - mu for b, mu in enumerate(multipliers)]
         total += sum(spread)
         if total <= self.floor:
             return None
-        if branch.states is None:
-            masks = [cheap_sets(losses, b, multipliers[b], spread[b], total - self.floor) for b in range(n)]
-            states = States(masks, [self.term(b, at) for b, at in enumerate(masks)])
-            branch = replace(branch, states=states)
-        else:
-            states = branch.states
+        if states is None:
+            assert pairs is not None
+            room = total - self.floor
+            written = self.cheap_states(losses, multipliers, spread, held, room)
+            if written is None:
+                if room >= LARGEST // (4 * (self.workers + 1)):
+                    return branch
+                entries, leaves = (np.array([loss[side] for loss in losses]) for side in (0, 1))
+                tighter = pairs.tightened(entries, leaves, np.array(multipliers), np.array(spread), room)
+                return None if tighter is None else self.fixed(tighter, branch.classes)
+            states = written
+            branch = Branch(states, branch.classes)
         lost = pair_losses(states, losses)
         bounds = []
         for b, here in enumerate(states.masks):
@@ -195,9 +215,29 @@ class StateBounds:
             bounds.append(total - lost[b] - extra)
         return self.keep(branch, bounds)
 
+    def cheap_states(
+        self,
+        losses: list[tuple[list[int], list[int]]],
+        multipliers: list[int],
+        spread: list[int],
+        held: NDArray[np.bool_],
+        room: int,
+    ) -> States | None:
+        """All states that lose less than `room`; None when they are too many to write down."""
+        masks: list[Integers] = []
+        count = 0
+        for b, mu in enumerate(multipliers):
+            empty = None if held[b] else spread[b]
+            found = cheap_sets(losses, b, mu, empty, room)
+            count += 0 if found is None else found.size
+            if found is None or count > _MOST_IN_ALL:
+                return None
+            masks.append(found)
+        return States(masks, [self.term(b, at) for b, at in enumerate(masks)])
+
     def states(self, branch: Branch) -> States:
         if branch.states is None:
-            raise Malformed("the states are too many for any step but a coverage bound")
+            raise Malformed("the states are too many for any step but coverage bounds and splits")
         return branch.states
 
     def split(self, branch: Branch, worker: int, chunk: int) -> tuple[Branch | None, Branch | None]:
@@ -206,21 +246,51 @@ class StateBounds:
         If anyone of the class holds it, exchange him for `worker`: the plan keeps its value and still belongs to
         this branch, because all that was decided before treats the class alike.
         """
-        states = self.states(branch)
         members = next(c for c in branch.classes if worker in c)
         apart = [c for c in branch.classes if c != members]
         rest = tuple(m for m in members if m != worker)
-        everything = [np.ones(masks.size, np.bool_) for masks in states.masks]
-        here = states.masks[chunk]
+        alone = (*apart, (worker,), rest) if rest else (*apart, (worker,))
+        if branch.states is None:
+            assert branch.pairs is not None
+            return (
+                self.fixed(branch.pairs.kept_by(worker, chunk), alone),
+                self.fixed(branch.pairs.without(members, chunk), branch.classes),
+            )
+        here = branch.states.masks[chunk]
         group = sum(1 << m for m in members)
-        result: list[Branch | None] = []
-        for keep, classes in (
-            (here >> worker & 1 == 1, (*apart, (worker,), rest) if rest else (*apart, (worker,))),
-            (here & group == 0, branch.classes),
-        ):
-            everything[chunk] = keep
-            result.append(self.left(states.reduced(self.parent, everything), tuple(classes)))
-        return result[0], result[1]
+        return (
+            self.part(branch.states, chunk, here >> worker & 1 == 1, alone),
+            self.part(branch.states, chunk, here & group == 0, branch.classes),
+        )
+
+    def cover(self, branch: Branch, chunk: int) -> tuple[Branch | None, Branch | None]:
+        """Plans in which somebody holds `chunk`, and those in which nobody does."""
+        if branch.states is None:
+            assert branch.pairs is not None
+            return (
+                self.fixed(branch.pairs.kept(chunk), branch.classes),
+                self.fixed(branch.pairs.without(range(self.workers), chunk), branch.classes),
+            )
+        here = branch.states.masks[chunk]
+        return (
+            self.part(branch.states, chunk, here != 0, branch.classes),
+            self.part(branch.states, chunk, here == 0, branch.classes),
+        )
+
+    def fixed(self, pairs: Pairs, classes: tuple[tuple[int, ...], ...]) -> Branch | None:
+        """A branch without states; None when its fixings contradict each other or overrun a budget."""
+        closed = pairs.closed(self.parent)
+        if closed is None or (closed.inside.sum(axis=1) > self.budgets).any():
+            return None
+        return Branch(None, classes, closed)
+
+    def part(
+        self, states: States, chunk: int, keep: NDArray[np.bool_], classes: tuple[tuple[int, ...], ...]
+    ) -> Branch | None:
+        """The part of a branch in which a chunk has one of the states `keep`."""
+        everything = [np.ones(masks.size, np.bool_) for masks in states.masks]
+        everything[chunk] = keep
+        return self.left(states.reduced(self.parent, everything), classes)
 
 
 def _classes(data: ExactInstance, budgets: list[int]) -> tuple[tuple[int, ...], ...]:
@@ -264,9 +334,12 @@ def pair_losses(states: States, losses: list[tuple[list[int], list[int]]]) -> li
 
 
 def cheap_sets(
-    losses: list[tuple[list[int], list[int]]], chunk: int, multiplier: int, spread: int, room: int
-) -> Integers:
-    """All sets of holders of a chunk that lose less than `room` in the coverage bound."""
+    losses: list[tuple[list[int], list[int]]], chunk: int, multiplier: int, empty: int | None, room: int
+) -> Integers | None:
+    """All sets of holders of a chunk that lose less than `room` in the coverage bound; None when they are too many.
+
+    `empty` is what the empty set loses beside the pairs, None where it is no state.
+    """
     found = [(0, 0, 0)]  # (set, number of holders, lost so far by pairs)
     for m, (entry, leave) in enumerate(losses):
         found = [
@@ -275,6 +348,7 @@ def cheap_sets(
             for taken, more in ((0, leave[chunk]), (1, entry[chunk]))
             if lost + more + multiplier * max(count + taken - 1, 0) < room
         ]
-        if len(found) > 1 << 16:
-            raise Malformed(f"chunk {chunk} has too many states left to write down")
-    return np.array([mask for mask, count, lost in found if count or lost + spread < room], np.int64)
+        if len(found) > _MOST_AT_ONE:
+            return None
+    cheap = [mask for mask, count, lost in found if count or (empty is not None and lost + empty < room)]
+    return np.array(cheap, np.int64)

@@ -121,6 +121,13 @@ class StateSpace:
                 fix[m, self.chunks] = np.where(least == most, np.where(least == 1, INSIDE, OUTSIDE), FREE)
         return fix
 
+    def held(self) -> NDArray[np.bool_]:
+        """Chunks of the instance that have a holder in every state, shape (n,)."""
+        held = self.decided > 0
+        if self.size:
+            held[self.chunks] = np.minimum.reduceat(self.holders, self.offset[:-1]) > 0
+        return held
+
     def rearranged(self, order: Ints) -> StateSpace:
         """The same space with its chunks in another preorder."""
         from prefixplace.joint._states import table_offsets

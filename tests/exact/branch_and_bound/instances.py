@@ -14,6 +14,11 @@ NARROW = Parameters(widths=(1, 1, 1), price_evaluations=5, coverage_rounds=5, jo
 COVERAGE_FIRST = Parameters(
     widths=(1, 2, 2), few_workers=0, price_evaluations=5, coverage_rounds=5, joint_rounds=5
 )
+WITHOUT_STATES = Parameters(
+    widths=(1,), few_workers=0, price_evaluations=2, coverage_rounds=2, joint_rounds=2, most_states=0, few_pairs=0,
+    heavy=0,
+)  # fmt: skip
+"""As with many workers: strong branching on pairs and coverage, states only when nothing is free (requester-side)."""
 SETTINGS = (Parameters(), NARROW, COVERAGE_FIRST)
 
 

@@ -32,7 +32,7 @@ def test_every_dual_bounds_every_state(pairwise: bool) -> None:
     rng = np.random.default_rng(1)
     for _ in range(40):
         instance = random_instance(rng, n=int(rng.integers(1, 6)), workers=2, pairwise=pairwise)
-        problem = problem_of(instance)
+        problem = problem_of(instance, 1 << 23)
         if not problem.workers.size:
             continue
         best = best_by_state(problem, instance)
@@ -58,7 +58,7 @@ def test_the_coverage_dual_bounds_every_state(exact: bool) -> None:
     rng = np.random.default_rng(2)
     for _ in range(40):
         instance = random_instance(rng, n=int(rng.integers(1, 6)), workers=2)
-        problem = problem_of(instance)
+        problem = problem_of(instance, 1 << 23)
         if not problem.workers.size:
             continue
         assert problem.local is not None and problem.coverage is not None
@@ -90,7 +90,7 @@ def test_descents_reach_the_compact_and_the_configuration_lp() -> None:
     """Two equal workers and four free chunks worth 1, one behind a chunk worth 0: LP 3.5, optimum 3."""
     tree = pp.PrefixTree.from_parents([-1, -1, -1, -1, 3])
     instance = pp.Instance.from_values(tree, local=np.zeros((2, 5)), coverage=[1, 1, 1, 0, 1], budgets=[2, 2])
-    problem = problem_of(instance)
+    problem = problem_of(instance, 1 << 23)
     assert problem.coverage is not None and problem.local is not None
     dual = CoverageDual(
         tree.end, problem.local, problem.coverage, problem.budgets, problem.twin, np.zeros((2, 5), np.int8)
