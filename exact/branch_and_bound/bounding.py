@@ -164,7 +164,8 @@ class Bounding:
         problem = self.problem
         assert problem.local is not None and problem.coverage is not None
         return CoverageDual(
-            problem.instance.tree.end, problem.local, problem.coverage, problem.budgets, node.twin, node.fix, node.must
+            problem.instance.tree.end, problem.local, problem.coverage, problem.budgets, node.twin, node.fix, node.must,
+            self.parameters.table_cells,
         )  # fmt: skip
 
     def covered(self, node: Node, dual: CoverageDual, point: CoveragePoint) -> None:

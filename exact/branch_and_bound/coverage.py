@@ -21,8 +21,6 @@ _MOST_STATES, _MOST_AT_ONE = 1 << 17, 1 << 10
 _MOST_ROOM = 1 << 56  # so that the losses of 62 workers add up in an int64
 _BURST = 16  # rounds between two looks at the clock
 _DEAREST = 16  # most multiplier of a chunk that somebody has to hold, in values of the largest chunk
-_TABLE_CELLS = 3_000_000
-"""Cells of all workers' dynamic programs up to which budgets are kept exactly; beyond it they are priced."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,15 +148,17 @@ class CoverageDual:
         ``twin[m]``: workers m − 1 and m are interchangeable.
     fix : int8 array (M, n)
         FREE, INSIDE or OUTSIDE; inside is parent-closed, outside takes subtrees along.
-    must : bool array (n,), optional
+    must : bool array (n,)
         Chunks that somebody has to hold: their coverage counts in any case, and μ may exceed Δ.
+    table_cells : int
+        Cells of the dynamic programs up to which budgets are kept exactly; beyond it they are priced.
 
     Attributes
     ----------
     cells : int
         Of the dynamic programs of one worker of each class.
     exact : bool
-        Whether budgets are kept by these programs or priced: whether they are small.
+        Whether budgets are kept by these programs or priced.
     feasible : bool
         Whether what is inside fits the budgets, and somebody may hold what has to be held.
     first, owner : int64 arrays
@@ -173,10 +173,11 @@ class CoverageDual:
         budgets: Ints,
         twin: NDArray[np.bool_],
         fix: NDArray[np.int8],
-        must: NDArray[np.bool_] | None = None,
+        must: NDArray[np.bool_],
+        table_cells: int,
     ) -> None:
         self.end, self.local, self.coverage, self.budgets, self.fix = end, local, coverage, budgets, fix
-        self.must = np.zeros(coverage.size, np.bool_) if must is None else must
+        self.must = must
         dearest = _DEAREST * (int(local.max(initial=0)) + int(coverage.max(initial=0)))
         self._ceiling = coverage + np.where(self.must, dearest, 0)
         self.first = np.flatnonzero(~twin)
@@ -185,7 +186,7 @@ class CoverageDual:
         free = np.count_nonzero(fix[self.first] == FREE, axis=1)
         left = budgets[self.first] - np.count_nonzero(fix[self.first] == INSIDE, axis=1)
         self.cells = int((free * np.clip(left, 0, free)).sum())
-        self.exact = self.cells <= _TABLE_CELLS
+        self.exact = self.cells <= table_cells
         self._barred = (fix == OUTSIDE).all(axis=0)
         self.feasible = bool((left >= 0).all()) and not bool((self._barred & self.must).any())
 

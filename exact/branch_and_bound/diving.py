@@ -10,7 +10,10 @@ from exact.branch_and_bound.coverage import CoverageDual
 from exact.branch_and_bound.node import Node
 from prefixplace.joint.states import FREE, INSIDE, OUTSIDE
 
-__all__ = ["dive"]
+__all__ = ["CHEAPER", "dive"]
+
+CHEAPER = 10
+"""Placements need no bound: they price budgets from tables of this part of the size on."""
 
 _ROUNDS = 25
 _AMBITION = 1e-4  # what a short descent tries to gain, as a share of the bound
@@ -26,7 +29,9 @@ def dive(bounding: Bounding, node: Node, share: float) -> None:
     assert problem.local is not None and problem.coverage is not None
     assert node.weights is not None and node.multipliers is not None
     tree, apart = problem.instance.tree, np.zeros_like(node.twin)
+    cells = bounding.parameters.table_cells // CHEAPER
     fix, must, weights, multipliers = node.fix.copy(), node.must.copy(), node.weights, node.multipliers
+    prices = node.prices
     while True:
         bounding.check()
         # who keeps a chunk may be open when it is clear that somebody does
@@ -35,13 +40,15 @@ def dive(bounding: Bounding, node: Node, share: float) -> None:
         if not (fix == FREE).any():
             break
         must &= (fix != OUTSIDE).any(axis=0)
-        dual = CoverageDual(tree.end, problem.local, problem.coverage, problem.budgets, apart, fix, must)
+        dual = CoverageDual(
+            tree.end, problem.local, problem.coverage, problem.budgets, apart, fix, must, cells
+        )
         point = dual.descend(
-            multipliers, node.prices, floor=0, target=bounding.primal.value, rounds=_ROUNDS,
+            multipliers, prices, floor=0, target=bounding.primal.value, rounds=_ROUNDS,
             ambition=_AMBITION * node.bound,
         )  # fmt: skip
         bounding.rounds += point.rounds
-        multipliers, weights = point.multipliers, point.weights
+        multipliers, weights, prices = point.multipliers, point.weights, point.prices
     mask = np.zeros_like(bounding.primal.mask)
     mask[problem.workers] = fix == INSIDE
     bounding.primal.improve(mask)

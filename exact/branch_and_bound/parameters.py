@@ -33,6 +33,9 @@ class Parameters:
     most_states : int
         Largest n·2^M for which all states are written down at the start. With more, requester-side instances begin with
         the coverage dual, and pairwise instances are refused.
+    table_cells : int
+        Cells of all workers' dynamic programs up to which a coverage dual keeps budgets exactly; beyond it they are
+        priced. Dives and searches over groups of workers, which need no bound, price them from a tenth of it.
     few_pairs : int
         Free pairs up to which states are written down below the root.
     heavy : int
@@ -47,6 +50,7 @@ class Parameters:
     most_cells: int = 5_000_000
     most_labels: int = 20_000_000
     most_states: int = 1 << 23
+    table_cells: int = 3_000_000
     few_pairs: int = 400
     heavy: int = 20_000
 

@@ -4,25 +4,37 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from exact.branch_and_bound.bounding import Bounding, Stop
 from exact.branch_and_bound.branching import split_states
-from exact.branch_and_bound.diving import dive
+from exact.branch_and_bound.diving import CHEAPER, dive
+from exact.branch_and_bound.groups import GroupExchange
 from exact.branch_and_bound.node import Node, root_of
+from exact.branch_and_bound.primal import Primal
+from exact.branch_and_bound.problem import problem_of
 from exact.branch_and_bound.strong import split_strongly
+from prefixplace.instance import Instance
+from prefixplace.joint.states import FREE
 
 __all__ = ["Search"]
+
+Mask = NDArray[np.bool_]
 
 _PROMISING = 0.5  # share of chunks with labels left out up to which ten times as many may prove
 _MANY_CHUNKS = 20_000
 _MOST_EXCHANGE = 20_000  # pairs of workers × chunks that an exchange may cost
-_ROOT_ATTEMPTS = 4  # coverage duals at the root, each with what the last one fixed
+_ROOT_ATTEMPTS = 4  # coverage duals at the root, each with what the last one fixed,
+_MOVED = 0.99  # … while less than this share of the free pairs is left
 _MOST_DIVE = 100_000  # pairs up to which dives are made:
 _DIVES = (0.3, 0.05, 0.02, 0.15)  # … shares rounded at a time at the root, while the gap is large
 _DIVE_EVERY = 20  # … and one such dive after so many nodes
 _SURE = 0.999  # average answers above it are taken into a placement
+_CLOSE_GAP = 1e-6  # up to it bounds and enumerations do better than groups
+_GROUP_WIDTHS, _GROUP_ROUNDS = (40, 400), 150
 _FAIR_GAP = 3e-4  # above it the incumbent is worth the effort of another dive,
 _LARGE_GAP = 1e-3  # … above it the incumbent is worth the effort of pair exchange
 
@@ -42,6 +54,8 @@ class Search:
     bounding : Bounding
     report : callable
         Told ``(bound in grid units, line)`` after every node.
+    thorough : bool
+        Whether the root makes more than one dive and exchanges workers' sets.
 
     Attributes
     ----------
@@ -50,10 +64,13 @@ class Search:
         Nodes worked on so far.
     """
 
-    def __init__(self, bounding: Bounding, report: Callable[[int, str], None]) -> None:
-        self.bounding, self.report = bounding, report
+    def __init__(
+        self, bounding: Bounding, report: Callable[[int, str], None], *, thorough: bool = True
+    ) -> None:
+        self.bounding, self.report, self.thorough = bounding, report, thorough
         self.root = root_of(bounding.problem)
         self.nodes = 0
+        self.groups = GroupExchange(bounding.primal, self._part)
         self._pushed = 0
         self._open: list[tuple[int, int, Node]] = []
         self._current: Node | None = self.root
@@ -145,25 +162,52 @@ class Search:
         bounding.primal.improve_answers((node.weights > _SURE).astype(np.float64))
         if self.nodes % _DIVE_EVERY == 0 and node.weights.size <= _MOST_DIVE:
             dive(bounding, node, _DIVES[-1])
+            if self.groups.useful:
+                self.groups.improve()
         return split_strongly(bounding, node) if node.dual > bounding.floor else ()
 
     def _covered(self, node: Node) -> bool:
-        """Coverage dual, at the root until it fixes enough to write down states. False: closed."""
+        """Coverage dual, at the root again while better placements or fixings let it fix more. False: closed."""
         bounding = self.bounding
-        workers, n = bounding.problem.workers.size, bounding.problem.instance.num_chunks
         for attempt in range(_ROOT_ATTEMPTS if node.depth == 0 else 1):
+            value, free = bounding.primal.value, np.count_nonzero(node.fix == FREE)
             if not bounding.cover(node):
                 return False
-            if attempt == 0 and node.depth == 0 and workers * n <= _MOST_DIVE:
-                for share in _DIVES:
-                    if self._gap(node) > _FAIR_GAP:
-                        dive(bounding, node, share)
-            weak = self._gap(node) > _LARGE_GAP
-            if attempt == 0 and node.depth == 0 and weak and workers**2 // 2 * n <= _MOST_EXCHANGE:
-                bounding.primal.exchange(bounding.expired)
-            elif node.space is not None:
+            if attempt == 0 and node.depth == 0:
+                self._improve_incumbent(node)
+            moved = np.count_nonzero(node.fix == FREE) < _MOVED * free
+            if bounding.primal.value == value and (node.space is not None or not moved):
                 break
         return True
+
+    def _improve_incumbent(self, node: Node) -> None:
+        """Spend on the incumbent what the gap at the root is worth."""
+        bounding = self.bounding
+        workers, n = node.fix.shape
+        if workers * n > _MOST_DIVE:
+            return
+        for share in _DIVES if self.thorough else _DIVES[-1:]:
+            if self._gap(node) > _FAIR_GAP:
+                dive(bounding, node, share)
+        if self.groups.useful:
+            self.groups.exhaust(lambda: self._gap(node) > _CLOSE_GAP)
+        elif self.thorough and self._gap(node) > _LARGE_GAP and workers**2 // 2 * n <= _MOST_EXCHANGE:
+            bounding.primal.exchange(bounding.expired)
+
+    def _part(self, instance: Instance, start: Mask) -> Mask:
+        """What a small search makes of a group of workers."""
+        self.bounding.check()
+        parameters = self.bounding.parameters
+        parameters = replace(
+            parameters, widths=_GROUP_WIDTHS, coverage_rounds=_GROUP_ROUNDS,
+            table_cells=parameters.table_cells // CHEAPER,
+        )  # fmt: skip
+        problem = problem_of(instance, parameters.most_states)
+        primal = Primal(problem, lambda mask: None)
+        primal.offer(start)
+        bounding = Bounding(problem, primal, parameters, self.bounding.expired)
+        Search(bounding, lambda bound, line: None, thorough=False).run(node_limit=1)
+        return primal.mask
 
     def _gap(self, node: Node) -> float:
         return (node.bound - self.bounding.primal.value) / max(node.bound, 1)

@@ -13,7 +13,7 @@ from prefixplace.joint.prices import Pricing
 from tests.brute import placements, random_instance
 
 
-def best_by_state(problem: Problem, instance: pp.Instance) -> np.ndarray:
+def best_by_state(problem: Problem, instance: pp.Instance, must: np.ndarray | None = None) -> np.ndarray:
     """Best grid value of a placement with each chunk in each state, shape (n, 2^M); −1 where there is none."""
     assert problem.table is not None
     best = np.full(problem.table.shape, -1, np.int64)
@@ -21,6 +21,8 @@ def best_by_state(problem: Problem, instance: pp.Instance) -> np.ndarray:
         holders = np.zeros(instance.num_chunks, np.int64)
         for i, m in enumerate(problem.workers):
             holders |= mask[m].astype(np.int64) << i
+        if must is not None and (holders[must] == 0).any():
+            continue
         value = problem.value(mask)
         at = np.arange(holders.size), holders
         best[at] = np.maximum(best[at], value)
@@ -62,7 +64,12 @@ def test_the_coverage_dual_bounds_every_state(exact: bool) -> None:
         if not problem.workers.size:
             continue
         assert problem.local is not None and problem.coverage is not None
-        best = best_by_state(problem, instance)
+        must = (
+            rng.random(instance.num_chunks) < 0.3
+        )  # chunks that somebody has to hold in every placement that counts
+        best = best_by_state(problem, instance, must)
+        if best.max() < 0:
+            continue
         dual = CoverageDual(
             instance.tree.end,
             problem.local,
@@ -70,8 +77,10 @@ def test_the_coverage_dual_bounds_every_state(exact: bool) -> None:
             problem.budgets,
             problem.twin,
             np.zeros(problem.local.shape, np.int8),
+            must,
+            1000 if exact else 0,
         )
-        dual.exact = exact
+        assert dual.exact == exact
         start = rng.integers(0, problem.coverage + 1)
         point = dual.descend(start, np.zeros(dual.first.size, np.int64), floor=0, target=0, rounds=3)
         assert point.bound >= best.max()
@@ -93,8 +102,9 @@ def test_descents_reach_the_compact_and_the_configuration_lp() -> None:
     problem = problem_of(instance, 1 << 23)
     assert problem.coverage is not None and problem.local is not None
     dual = CoverageDual(
-        tree.end, problem.local, problem.coverage, problem.budgets, problem.twin, np.zeros((2, 5), np.int8)
-    )
+        tree.end, problem.local, problem.coverage, problem.budgets, problem.twin, np.zeros((2, 5), np.int8),
+        np.zeros(5, bool), 1000,
+    )  # fmt: skip
     point = dual.descend(
         problem.coverage // 2,
         np.zeros(1, np.int64),
