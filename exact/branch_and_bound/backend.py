@@ -32,6 +32,12 @@ class BranchAndBound(Backend):
     bound_proof = "float"
     params = Parameters
 
+    def load(self) -> None:
+        """Compile or load all kernels; cached on disk after the first time."""
+        from exact.branch_and_bound.warm_up import warm_up
+
+        warm_up()
+
     def refuses(self, instance: Instance, params: Parameters) -> str | None:
         """Pairwise instances need all holder states written down; more than 62 workers do not fit a word."""
         holders = int(np.count_nonzero(instance.budgets))
@@ -118,6 +124,7 @@ def prove(
         raise InputError(f"{backend.name!r} cannot take this instance: {refusal}")
     if start is not None:
         instance.check(start)
+    backend.load()
     run = Run(
         instance, budget or Budget(), 1, None if start is None else np.array(start.mask), progress=progress
     )

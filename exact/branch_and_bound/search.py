@@ -54,8 +54,6 @@ class Search:
     bounding : Bounding
     report : callable
         Told ``(bound in grid units, line)`` after every node.
-    thorough : bool
-        Whether the root makes more than one dive and exchanges workers' sets.
 
     Attributes
     ----------
@@ -64,10 +62,8 @@ class Search:
         Nodes worked on so far.
     """
 
-    def __init__(
-        self, bounding: Bounding, report: Callable[[int, str], None], *, thorough: bool = True
-    ) -> None:
-        self.bounding, self.report, self.thorough = bounding, report, thorough
+    def __init__(self, bounding: Bounding, report: Callable[[int, str], None]) -> None:
+        self.bounding, self.report = bounding, report
         self.root = root_of(bounding.problem)
         self.nodes = 0
         self.groups = GroupExchange(bounding.primal, self._part)
@@ -186,12 +182,12 @@ class Search:
         workers, n = node.fix.shape
         if workers * n > _MOST_DIVE:
             return
-        for share in _DIVES if self.thorough else _DIVES[-1:]:
+        for share in _DIVES:
             if self._gap(node) > _FAIR_GAP:
                 dive(bounding, node, share)
         if self.groups.useful:
             self.groups.exhaust(lambda: self._gap(node) > _CLOSE_GAP)
-        elif self.thorough and self._gap(node) > _LARGE_GAP and workers**2 // 2 * n <= _MOST_EXCHANGE:
+        elif self._gap(node) > _LARGE_GAP and workers**2 // 2 * n <= _MOST_EXCHANGE:
             bounding.primal.exchange(bounding.expired)
 
     def _part(self, instance: Instance, start: Mask) -> Mask:
@@ -206,7 +202,7 @@ class Search:
         primal = Primal(problem, lambda mask: None)
         primal.offer(start)
         bounding = Bounding(problem, primal, parameters, self.bounding.expired)
-        Search(bounding, lambda bound, line: None, thorough=False).run(node_limit=1)
+        Search(bounding, lambda bound, line: None).run(node_limit=1)
         return primal.mask
 
     def _gap(self, node: Node) -> float:

@@ -15,7 +15,7 @@ import exact
 import prefixplace as pp
 from exact.branch_and_bound.backend import prove
 from instances.families.base import ServedFamily
-from instances.families.rag import RagShaped, TwoGroupRag
+from instances.families.rag import RagShaped
 from instances.families.recursive import UniformRecursive
 from instances.settings import Setting, exact_block_1, exact_block_2, source_dependent
 from prefixplace.lab.tables import gap_text, seconds_text, text_table
@@ -90,7 +90,6 @@ def block_proofs(
 
     With `short` every 18th of the first and every 9th of the second.
     """
-    _warm_up()
     rows = []
     for block, settings in BLOCKS.items():
         stride = (18 if block == "exact 1 and 2" else 9) if short else 1
@@ -122,12 +121,6 @@ def _proved(block: str, setting: Setting, time_limit: float) -> ProofRow:
         certified_gap=None if checked is None or checked.gap is None else float(checked.gap),
         verify_seconds=None if checked is None else checked.seconds,
     )
-
-
-def _warm_up() -> None:
-    """Compile, or load, the kernels of all steps, so that the first rows do not pay for it."""
-    for family in (RagShaped(documents=6), RagShaped(documents=6, workers=6), TwoGroupRag(documents=4)):
-        prove(family.sample(0))
 
 
 @dataclass(frozen=True)
@@ -191,7 +184,6 @@ def grid_rows(
     largest_mip : int
         MIP solvers are spared instances with more pairs M·n.
     """
-    _warm_up()
     usable = [name for name in backends if name in exact.BACKENDS and exact.BACKENDS[name].available().usable]
     rows = []
     for shape, workers, n, share, instance in instances:

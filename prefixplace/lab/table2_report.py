@@ -17,7 +17,9 @@ from prefixplace.lab.jobs import Record, Records, run_jobs
 from prefixplace.lab.study_table2 import (
     APC_REQUESTS,
     COMPARATORS,
+    OWN,
     PAPER,
+    complete,
     gain_rows,
     settings,
     solved,
@@ -66,7 +68,7 @@ def run_table2(
         raise InputError(f"{folder}: {error.strerror or error}") from None
     kept = Records(folder / "table2.jsonl")
     wanted = settings(short=short)
-    known = {record["name"] for record in kept.records if record["backend"] == backend}
+    known = {record["name"] for record in kept.records if record["backend"] == backend and complete(record)}
     todo = [setting for setting in wanted if setting.name not in known]
     begin(len(wanted) - len(todo), len(wanted))
     failures = []
@@ -85,7 +87,7 @@ def run_table2(
 def records_of(folder: Path, *, backend: str, short: bool) -> list[Record]:
     """What `folder` holds of the study, in the order of the settings."""
     kept = Records(folder / "table2.jsonl").records
-    by_name = {record["name"]: record for record in kept if record["backend"] == backend}
+    by_name = {record["name"]: record for record in kept if record["backend"] == backend and complete(record)}
     return [by_name[setting.name] for setting in settings(short=short) if setting.name in by_name]
 
 
@@ -94,7 +96,7 @@ def write_table2(folder: Path, records: list[Record]) -> None:
     (folder / "table2.md").write_text(table2_markdown(records), encoding="utf-8")
     document = json.dumps(table2_document(records), ensure_ascii=False, allow_nan=False, indent=1)
     (folder / "table2.json").write_text(document + "\n", encoding="utf-8")
-    methods = [*PAPER, *(name for name in COMPARATORS if name not in PAPER)]
+    methods = [*PAPER, *OWN, *(name for name in COMPARATORS if name not in PAPER)]
     facts = ("name", "n", "status", "optimum", "bound", "seconds", "nodes")
     with (folder / "table2.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -178,8 +180,8 @@ def _table_cells(records: list[Record]) -> list[tuple[str, ...]]:
             f"{row.mean:.2f}",
             f"{row.minimum:.2f}",
             f"{row.found} of {row.instances}",
-            f"{row.paper_mean:.2f}",
-            f"{row.paper_minimum:.2f}",
+            "–" if row.paper_mean is None else f"{row.paper_mean:.2f}",
+            "–" if row.paper_minimum is None else f"{row.paper_minimum:.2f}",
             "–" if row.paper_found is None else str(row.paper_found),
         )
         for row in table_rows(records)

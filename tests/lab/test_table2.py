@@ -13,12 +13,12 @@ import pytest
 import prefixplace as pp
 from prefixplace.lab import table2_report
 from prefixplace.lab.jobs import Records, run_jobs
-from prefixplace.lab.study_table2 import COMPARATORS, PAPER, gain_rows, settings, solved, table_rows
+from prefixplace.lab.study_table2 import COMPARATORS, OWN, PAPER, gain_rows, settings, solved, table_rows
 from prefixplace.lab.table2_report import records_of, run_table2, table2_markdown, write_table2
 
 
 def record(name: str, optimum: float, status: str = "optimal", **values: float) -> dict[str, Any]:
-    methods = {**dict.fromkeys((*PAPER, *COMPARATORS), optimum / 2), **values}
+    methods = {**dict.fromkeys((*PAPER, *OWN, *COMPARATORS), optimum / 2), "exact": optimum, **values}
     facts = {"digest": "", "n": 1, "bound": optimum, "backend": "highs", "seconds": 1.0, "nodes": 1}
     return {"name": name, "values": methods, "optimum": optimum, "status": status, **facts}
 
@@ -27,7 +27,7 @@ def test_rows_by_hand() -> None:
     records = [
         record("a", 100.0, greedy=80.0, prefixplace=100.0, independent=50.0, popularity=75.0),
         record("b", 10.0, greedy=10.0, prefixplace=9.0, independent=8.0),
-        record("unproven", 1.0, status="feasible", greedy=0.1),
+        record("unproven", 1.0, status="feasible", greedy=0.1) | {"bound": 2.0},
     ]
     rows = {row.method: row for row in table_rows(records)}
     assert (rows["greedy"].mean, rows["greedy"].minimum, rows["greedy"].found) == (90.0, 80.0, 1)
@@ -37,6 +37,11 @@ def test_rows_by_hand() -> None:
         1,
     )
     assert rows["greedy"].instances == 2 and rows["greedy"].paper_found == 174
+    assert rows["best"].mean == 50.0 and rows["best"].paper_mean is None
+    # an instance without a proof counts against its bound, and is no optimum found
+    proofs = rows["exact"]
+    assert proofs.label == "this project: highs"
+    assert (proofs.mean, proofs.found, proofs.instances) == (pytest.approx(250 / 3), 2, 3)
     gains = {row.comparator: row for row in gain_rows(records)}
     assert gains["independent"].mean == pytest.approx((100 + 12.5) / 2)
     assert gains["independent"].largest == 100.0
