@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exact.branch_and_bound.problem import Problem
+from exact.rounding import oracle_rounding
 from prefixplace.planner.exchange import PairExchange
 from prefixplace.planner.refine import refine as refine_by_oracle
 from prefixplace.planner.search import Search as PlannerSearch
@@ -79,6 +80,15 @@ class Primal:
         mask = np.zeros_like(self.mask)
         mask[self.problem.workers] = answers > 1.0 - 1e-9
         return self.improve(mask)
+
+    def round(self, weights: NDArray[np.float64]) -> int:
+        """Fix the workers one by one at the best set in expectation of the dual's average answer (M, n), and improve.
+
+        See :func:`exact.rounding.oracle_rounding`; M oracle calls.
+        """
+        keeps = np.zeros(self.mask.shape)
+        keeps[self.problem.workers] = weights
+        return self.improve(np.array(oracle_rounding(self.problem.instance, keeps).mask))
 
     def exchange(self, expired: Callable[[], bool]) -> None:
         """Re-optimise pairs of workers of the incumbent until none improves."""

@@ -180,6 +180,8 @@ class Search:
         """Spend on the incumbent what the gap at the root is worth."""
         bounding = self.bounding
         workers, n = node.fix.shape
+        if node.weights is not None and self._gap(node) > 0.0:
+            bounding.primal.round(node.weights)
         if workers * n > _MOST_DIVE:
             return
         for share in _DIVES:

@@ -66,16 +66,21 @@ class StateBounds:
         self.budgets = [min(k, n) for k in data.budgets]
         # the data are over a multiple of the certificate's denominator
         unit = data.denominator // denominator * quantum
-        # what a worker that can hold nothing would give is never counted
-        able = np.array(self.budgets) > 0
-        local, saving = ((a.T * able).T if a.size else a for a in (data.local, data.saving))
-        tables = local, data.coverage, saving
+        # what a worker cannot hold, because its path alone exceeds the budget, is never counted
+        depth = [1] * n
+        for b, p in enumerate(data.parent):
+            depth[b] = 1 if p < 0 else depth[p] + 1
+        able = np.array([[d <= k for d in depth] for k in self.budgets], np.bool_).reshape(self.workers, n)
+        if data.pairwise:
+            tables = data.local, data.coverage, data.saving * able[:, None, :]
+        else:
+            tables = data.local * able, data.coverage * able.any(axis=0), data.saving
         rounded = [(2 * a + unit) // (2 * unit) for a in tables]
         excess = [np.maximum(a - r * unit, 0) for a, r in zip(tables, rounded, strict=True)]
         # a chunk's term exceeds its rounded one by no more than all its numbers do together, and of the savings of
         # a requester only one counts
         terms = (excess[2].max(axis=0) if data.pairwise else excess[0]).sum() + excess[1].sum()
-        self.excess = int(terms) if able.any() else 0
+        self.excess = int(terms)
         self.local, self.coverage, self.saving = (r * quantum for r in rounded)
         self.pairwise = data.pairwise
         top = self.saving.max(axis=0).sum() if data.pairwise else self.local.sum() + self.coverage.sum()
