@@ -83,13 +83,15 @@ def problem_of(instance: Instance, most_states: int) -> Problem:
     small = workers.size < 24 and n << workers.size <= most_states
     objective = instance.objective
     copies = float(budgets.sum())
+    # what a worker cannot hold, because its path alone exceeds the budget, is worth nothing
+    able = instance.tree.depth < budgets[:, None]
     if isinstance(objective, Pairwise):
-        grid, table = _pairwise_table(instance, objective, workers, small)
+        grid, table = _pairwise_table(instance, objective, workers, able, small)
         terms = float(instance.num_workers * min(n, copies))
         return Problem(
             instance, grid, terms * grid.error, workers, _twins(table, budgets), budgets, None, None, table
         )
-    local, coverage = objective.local[workers], objective.coverage
+    local, coverage = objective.local[workers] * able, objective.coverage * able.any(axis=0)
     grid = grid_for([local, coverage], float(local.sum() + coverage.sum()))
     a, delta = grid.to_units(local).reshape(local.shape), grid.to_units(coverage)
     table = None
@@ -123,11 +125,13 @@ def _neighbouring_twins(instance: Instance, workers: Ints) -> Ints:
 
 
 def _pairwise_table(
-    instance: Instance, objective: Pairwise, workers: Ints, small: bool
+    instance: Instance, objective: Pairwise, workers: Ints, able: Mask, small: bool
 ) -> tuple[Grid, Ints | None]:
     n = instance.num_chunks
     everywhere = np.arange(n)
-    saving = [objective.saving(int(h), everywhere) for h in workers]
+    saving = [
+        objective.saving(int(h), everywhere) * reached for h, reached in zip(workers, able, strict=True)
+    ]
     total = float(np.max(saving, axis=0).sum()) if saving else 0.0
     grid = grid_for(saving, total)
     if not small:

@@ -90,7 +90,26 @@ class StateBounds:
         self.local, self.coverage, self.saving = (
             a.astype(np.int64) for a in (self.local, self.coverage, self.saving)
         )
-        self.classes = _classes(data, self.budgets)
+        self.classes = self._classes()
+
+    def _classes(self) -> tuple[tuple[int, ...], ...]:
+        """Classes of workers any two of which have equal budgets and can be swapped without changing a value."""
+        classes: list[list[int]] = []
+        for m, budget in enumerate(self.budgets):
+            for members in classes:
+                if self.budgets[members[0]] == budget and self._swappable(members[0], m):
+                    members.append(m)
+                    break
+            else:
+                classes.append([m])
+        return tuple(tuple(members) for members in classes)
+
+    def _swappable(self, first: int, second: int) -> bool:
+        if not self.pairwise:
+            return bool((self.local[first] == self.local[second]).all())
+        swap = np.arange(self.workers)
+        swap[[first, second]] = second, first
+        return bool((self.saving == self.saving[np.ix_(swap, swap)]).all())
 
     def start(self) -> Branch:
         """All plans."""
@@ -296,27 +315,6 @@ class StateBounds:
         everything = [np.ones(masks.size, np.bool_) for masks in states.masks]
         everything[chunk] = keep
         return self.left(states.reduced(self.parent, everything), classes)
-
-
-def _classes(data: ExactInstance, budgets: list[int]) -> tuple[tuple[int, ...], ...]:
-    """Classes of workers any two of which have equal budgets and can be swapped without changing a value."""
-    classes: list[list[int]] = []
-    for m, budget in enumerate(budgets):
-        for members in classes:
-            if budgets[members[0]] == budget and _swappable(data, members[0], m):
-                members.append(m)
-                break
-        else:
-            classes.append([m])
-    return tuple(tuple(members) for members in classes)
-
-
-def _swappable(data: ExactInstance, first: int, second: int) -> bool:
-    if not data.pairwise:
-        return bool((data.local[first] == data.local[second]).all())
-    swap = np.arange(len(data.budgets))
-    swap[[first, second]] = second, first
-    return bool((data.saving == data.saving[np.ix_(swap, swap)]).all())
 
 
 def states_paid(masks: Integers, rows: Sequence[Sequence[int]], chunk: int) -> Integers:
