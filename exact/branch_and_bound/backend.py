@@ -66,7 +66,9 @@ def searched(run: Run, params: Parameters) -> tuple[Outcome, Search]:
 
     primal = Primal(problem, better)
     run.offer(primal.mask, "nothing")
-    bounding = Bounding(problem, primal, params, lambda: run.clock.expired() is not None)
+    bounding = Bounding(
+        problem, primal, params, lambda: run.clock.expired() is not None, lambda: run.clock.remaining
+    )
     search = Search(bounding, report)
     reason = "user"
     try:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from exact.bounds import bound
 from exact.branch_and_bound.coverage import CoverageDual, CoveragePoint
 from exact.branch_and_bound.joint_dual import JointDual
 from exact.branch_and_bound.node import Node
@@ -16,6 +17,8 @@ from exact.branch_and_bound.problem import Problem
 from prefixplace.joint.enumeration import Enumeration, enumerate_space, spread_prices
 from prefixplace.joint.prices import Pricing, best_prices
 from prefixplace.joint.states import FREE
+from prefixplace.placement import Placement
+from prefixplace.stopping import Budget
 
 __all__ = ["Bounding", "Stop"]
 
@@ -24,7 +27,8 @@ Mask = NDArray[np.bool_]
 _MANY_CLASSES = 10  # of workers: with more, the price vectors of an enumeration cost more than they save
 _PRICE_WORK = 50_000_000  # pairs of states compared in all evaluations of one descent on prices
 _LABEL_CELLS = 20_000_000  # numbers in the tables of the joint bound of labels
-_NODE_ROUNDS, _LEAST_ROUNDS = 40, 20  # of the coverage dual below the root
+_NODE_ROUNDS, _LEAST_ROUNDS = 40, 20  # of the coverage dual below the root, or where its multipliers are good
+_BEGINNING = 0.5  # share of the time left that a beginning in floats may take
 _PASSES = 4  # coverage duals one after the other on what the last one fixed,
 _MUCH = 0.03  # … while that is this share of the free pairs
 _JOINT_CELLS = 300_000  # table cells up to which the joint dual gets all its rounds
@@ -48,6 +52,8 @@ class Bounding:
     parameters : Parameters
     expired : callable
         Asked often; true ends the search.
+    remaining : callable
+        Seconds left, None without a limit.
 
     Attributes
     ----------
@@ -56,9 +62,15 @@ class Bounding:
     """
 
     def __init__(
-        self, problem: Problem, primal: Primal, parameters: Parameters, expired: Callable[[], bool]
+        self,
+        problem: Problem,
+        primal: Primal,
+        parameters: Parameters,
+        expired: Callable[[], bool],
+        remaining: Callable[[], float | None] = lambda: None,
     ) -> None:
         self.problem, self.primal, self.parameters, self.expired = problem, primal, parameters, expired
+        self.remaining = remaining
         self.evaluations = self.rounds = self.labels = 0
 
     @property
@@ -126,7 +138,7 @@ class Bounding:
         pairs are left. False: closed."""
         problem = self.problem
         assert problem.local is not None and problem.coverage is not None and node.multipliers is not None
-        limit = self.parameters.coverage_rounds if node.depth == 0 else _NODE_ROUNDS
+        limit = self.parameters.coverage_rounds if node.depth == 0 and not node.covered else _NODE_ROUNDS
         for _ in range(_PASSES):
             self.check()
             dual = self.coverage_dual(node)
@@ -158,6 +170,24 @@ class Bounding:
                 return True
             limit = max(limit // 2, _LEAST_ROUNDS)
         return True
+
+    def begin(self, node: Node) -> None:
+        """Multipliers, budget prices, average answer and a placement to begin from, of the coverage dual in floats.
+
+        On many chunks its steps, scaled chunk by chunk, are worth more than many of the grid's; nothing is proved here.
+        """
+        self.check()
+        problem, grid = self.problem, self.problem.grid
+        left = self.remaining()
+        limit = Budget(seconds=None if left is None else _BEGINNING * left)
+        start = Placement(problem.instance.tree, self.primal.mask)
+        found = bound(problem.instance, "coverage-dual", budget=limit, start=start)
+        if found.placement is not None:
+            self.primal.offer(np.array(found.placement.mask))
+        if "coverage" in found.multipliers and "budget" in found.multipliers and found.weights is not None:
+            node.multipliers = grid.to_units(found.multipliers["coverage"])
+            node.prices = grid.to_units(np.maximum(found.multipliers["budget"][problem.workers], 0.0))
+            node.weights, node.covered = found.weights[problem.workers], True
 
     def coverage_dual(self, node: Node) -> CoverageDual:
         """The coverage dual under the fixings of `node`."""

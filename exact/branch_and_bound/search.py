@@ -165,6 +165,8 @@ class Search:
     def _covered(self, node: Node) -> bool:
         """Coverage dual, at the root again while better placements or fixings let it fix more. False: closed."""
         bounding = self.bounding
+        if node.depth == 0 and not node.covered and node.fix.shape[1] > _MANY_CHUNKS:
+            bounding.begin(node)
         for attempt in range(_ROOT_ATTEMPTS if node.depth == 0 else 1):
             value, free = bounding.primal.value, np.count_nonzero(node.fix == FREE)
             if not bounding.cover(node):
