@@ -25,9 +25,13 @@ __all__ = ["Bounding", "Stop"]
 Mask = NDArray[np.bool_]
 
 _MANY_CLASSES = 10  # of workers: with more, the price vectors of an enumeration cost more than they save
-_PRICE_WORK = 50_000_000  # pairs of states compared in all evaluations of one descent on prices
+_PRICE_WORK = (
+    400_000_000,
+    50_000_000,
+)  # pairs of states compared in a descent on prices, at the root and below
 _LABEL_CELLS = 20_000_000  # numbers in the tables of the joint bound of labels
-_NODE_ROUNDS, _LEAST_ROUNDS = 40, 20  # of the coverage dual below the root, or where its multipliers are good
+_NODE_ROUNDS, _LEAST_ROUNDS = 40, 20  # of the coverage dual below the root
+_LATER = 4  # part of the root's rounds that a later descent there gets
 _BEGINNING = 0.5  # share of the time left that a beginning in floats may take
 _PASSES = 4  # coverage duals one after the other on what the last one fixed,
 _MUCH = 0.03  # … while that is this share of the free pairs
@@ -103,7 +107,7 @@ class Bounding:
         pricing = Pricing(space)
         classes = np.cumsum(~node.twin) - 1
         limit = self.parameters.price_evaluations if node.depth == 0 else 40
-        limit = max(10, min(limit, _PRICE_WORK // max(space.work, 1)))
+        limit = max(10, min(limit, _PRICE_WORK[node.depth > 0] // max(space.work, 1)))
         bound, prices = best_prices(
             pricing,
             node.prices.astype(np.float64),
@@ -138,7 +142,9 @@ class Bounding:
         pairs are left. False: closed."""
         problem = self.problem
         assert problem.local is not None and problem.coverage is not None and node.multipliers is not None
-        limit = self.parameters.coverage_rounds if node.depth == 0 and not node.covered else _NODE_ROUNDS
+        limit = _NODE_ROUNDS
+        if node.depth == 0:
+            limit = self.parameters.coverage_rounds // (_LATER if node.covered else 1)
         for _ in range(_PASSES):
             self.check()
             dual = self.coverage_dual(node)

@@ -81,14 +81,24 @@ class Primal:
         mask[self.problem.workers] = answers > 1.0 - 1e-9
         return self.improve(mask)
 
-    def round(self, weights: NDArray[np.float64]) -> int:
+    def round(self, weights: NDArray[np.float64], patience: int, expired: Callable[[], bool]) -> None:
         """Fix the workers one by one at the best set in expectation of the dual's average answer (M, n), and improve.
 
-        See :func:`exact.rounding.oracle_rounding`; M oracle calls.
+        Then again in other orders and from mixtures of the answer with the incumbent, until `patience` attempts in a
+        row found nothing better. See :func:`exact.rounding.oracle_rounding`; an attempt costs M oracle calls and the
+        refinement of what comes out.
         """
-        keeps = np.zeros(self.mask.shape)
-        keeps[self.problem.workers] = weights
-        return self.improve(np.array(oracle_rounding(self.problem.instance, keeps).mask))
+        instance = self.problem.instance
+        answer = np.zeros(self.mask.shape)
+        answer[self.problem.workers] = weights
+        rng = np.random.default_rng(0)
+        order, share, idle = np.arange(instance.num_workers), 0.0, 0
+        while idle <= patience and not expired():
+            before = self.value
+            keeps = (1.0 - share) * answer + share * self.mask
+            self.improve(np.array(oracle_rounding(instance, keeps, order.tolist()).mask))
+            idle = 0 if self.value > before else idle + 1
+            order, share = rng.permutation(instance.num_workers), rng.uniform(0.2, 0.8)
 
     def exchange(self, expired: Callable[[], bool]) -> None:
         """Re-optimise pairs of workers of the incumbent until none improves."""

@@ -31,6 +31,7 @@ _ROOT_ATTEMPTS = 4  # coverage duals at the root, each with what the last one fi
 _MOVED = 0.99  # … while less than this share of the free pairs is left
 _MOST_DIVE = 100_000  # pairs up to which dives are made:
 _DIVES = (0.3, 0.05, 0.02, 0.15)  # … shares rounded at a time at the root, while the gap is large
+_PATIENCE = 40  # roundings in a row that find nothing, with more pairs
 _DIVE_EVERY = 20  # … and one such dive after so many nodes
 _SURE = 0.999  # average answers above it are taken into a placement
 _CLOSE_GAP = 1e-6  # up to it bounds and enumerations do better than groups
@@ -183,7 +184,9 @@ class Search:
         bounding = self.bounding
         workers, n = node.fix.shape
         if node.weights is not None and self._gap(node) > 0.0:
-            bounding.primal.round(node.weights)
+            # what dives and groups do for fewer pairs, many roundings must do for more
+            patience = 0 if workers * n <= _MOST_DIVE else _PATIENCE
+            bounding.primal.round(node.weights, patience, bounding.expired)
         if workers * n > _MOST_DIVE:
             return
         for share in _DIVES:
