@@ -103,21 +103,23 @@ def prove(
     progress: ProgressCallback | None = None,
     params: Parameters | None = None,
 ) -> tuple[Result, Certificate | None]:
-    """Solve `instance` as ``exact.solve(instance, "branch-and-bound")`` does, and certify the proof.
+    """Solve `instance` as ``exact.solve(instance, "branch-and-bound")`` does, and certify what it has shown.
 
     Returns
     -------
     (Result, Certificate or None)
-        The certificate replays the search in exact arithmetic (:func:`exact.verify`); None when the search did not
-        end with a proof, or when the replay does not close every branch (the log then says so). The seconds of the
-        result are those of the search, without certifying. With a certificate,
-        the bound of the result is that of the certificate and its proof is ``exact``.
+        After a proof the certificate is a ``state-search`` that replays it in exact arithmetic (:func:`exact.verify`);
+        None when the replay does not close every branch (the log then says so). The bound of the result is that of
+        the certificate and its proof is ``exact``. After a limit or Ctrl-C the certificate holds the incumbent and the
+        bound of the root's dual; the result keeps the search's own bound where that is better, as ``float``. The
+        seconds of the result are those of the search, without certifying.
 
     Raises
     ------
     InputError
         When the prover refuses the instance, or the start does not fit.
     """
+    from exact.branch_and_bound.partial import partial_certificate
     from exact.branch_and_bound.proof import certificate_of
 
     backend, chosen = BranchAndBound(), params or Parameters()
@@ -133,7 +135,9 @@ def prove(
     outcome, search = searched(run, chosen)
     seconds = run.clock.seconds
     certificate = None
-    if search.bound <= search.bounding.floor:
+    if search.bound > search.bounding.floor:
+        certificate = partial_certificate(search)
+    else:
         try:
             certificate = certificate_of(search)
         except (
@@ -143,9 +147,12 @@ def prove(
     bound = run.bound
     proof: BoundProof = backend.bound_proof
     if certificate is not None:
-        bound, proof = float(certificate.bound), "exact"
-        if bound < certificate.bound:
-            bound = float(np.nextafter(bound, np.inf))
+        stated = float(certificate.bound)
+        if stated < certificate.bound:
+            stated = float(np.nextafter(stated, np.inf))
+        # of a search that has not ended the certificate may say less than the search
+        if certificate.kind == "state-search" or bound is None or stated <= bound:
+            bound, proof = stated, "exact"
     assert run.best_mask is not None
     result = Result.of(
         instance,

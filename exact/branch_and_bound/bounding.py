@@ -63,6 +63,8 @@ class Bounding:
     ----------
     evaluations, rounds, labels : int
         Of the budget dual, of the two other duals, and of enumerations, so far.
+    first : (kind, multipliers), or None
+        ``coverage`` or ``budget``: where the first dual ended, before anything was fixed by it.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class Bounding:
         self.problem, self.primal, self.parameters, self.expired = problem, primal, parameters, expired
         self.remaining = remaining
         self.evaluations = self.rounds = self.labels = 0
+        self.first: tuple[str, NDArray[np.int64]] | None = None
 
     @property
     def floor(self) -> int:
@@ -118,6 +121,7 @@ class Bounding:
         )
         node.lower(bound)
         node.prices = prices
+        self.first = self.first or ("budget", prices)
         self.evaluations += pricing.evaluations
         node.steps.append(("prices", prices))
         if node.dual <= self.floor:
@@ -207,6 +211,7 @@ class Bounding:
     def covered(self, node: Node, dual: CoverageDual, point: CoveragePoint) -> None:
         """Note in `node` what a descent of its coverage dual has shown."""
         self.rounds += point.rounds
+        self.first = self.first or ("coverage", point.multipliers)
         node.lower(point.bound)
         node.multipliers, node.weights, node.covered = (
             point.multipliers,

@@ -182,6 +182,8 @@ def _search(
         result, certificate = prove(instance, budget=limit, start=plan)
         if result.placement is not None and instance.value(result.placement) > instance.value(best):
             best, by = result.placement, "branch and bound"
+        if certificate is not None and certificate.kind != "state-search":
+            certificate = None  # of a search that met its limit
     except InputError:
         certificate = None  # too many holder sets
     if certificate is None:

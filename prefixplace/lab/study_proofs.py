@@ -116,7 +116,7 @@ def _proved(block: str, setting: Setting, time_limit: float) -> ProofRow:
         seconds=result.seconds,
         nodes=int(result.counters["nodes"]),
         labels=int(result.counters["labels"]),
-        proved=certificate is not None,
+        proved=certificate is not None and certificate.kind == "state-search",
         verified=checked is not None and checked.ok,
         certified_gap=None if checked is None or checked.gap is None else float(checked.gap),
         verify_seconds=None if checked is None else checked.seconds,

@@ -12,6 +12,7 @@ import pytest
 import exact
 import prefixplace as pp
 from exact.branch_and_bound.backend import prove
+from exact.branch_and_bound.parameters import Parameters
 from exact.certificates.certificate import Certificate, sealed
 from instances.families.rag import RagShaped, TwoGroupRag
 from tests.exact.branch_and_bound.instances import NARROW, SETTINGS, mixed
@@ -176,7 +177,24 @@ def test_a_search_that_ends_early_or_late_is_rejected() -> None:
     assert not late.ok and "goes on" in late.errors[0]
 
 
-def test_an_unfinished_search_has_no_certificate() -> None:
+@pytest.mark.parametrize(("workers", "kind"), [(3, "budget-dual"), (8, "coverage-dual")])
+def test_an_unfinished_search_certifies_its_incumbent_and_its_first_bound(workers: int, kind: str) -> None:
+    instance = RagShaped(workers=workers, documents=20, sharing=0.5).sample(1)
+    little = Parameters(widths=(1,), price_evaluations=5, coverage_rounds=30, joint_rounds=2)
+    result, certificate = prove(instance, budget=pp.Budget(nodes=1), params=little)
+    assert result.stop_reason == "nodes" and result.value is not None and result.bound is not None
+    assert certificate is not None and certificate.kind == kind
+    checked = exact.verify(instance, certificate)
+    assert checked.ok and checked.value is not None and checked.bound is not None
+    assert float(checked.value) == pytest.approx(result.value, rel=1e-12)
+    optimum = exact.solve(instance, "branch-and-bound").value
+    assert optimum is not None and optimum <= float(checked.bound) * (1 + 1e-12)
+    assert result.bound <= float(checked.bound) * (1 + 1e-12)
+    assert 0 < float(checked.bound) / optimum - 1 < 0.2
+
+
+def test_a_search_that_has_not_begun_certifies_the_trivial_bound() -> None:
     instance = RagShaped(workers=4, documents=12, sharing=0.5).sample(1)
     result, certificate = prove(instance, budget=pp.Budget(nodes=0))
-    assert certificate is None and result.bound_proof == "float"
+    assert certificate is not None and certificate.kind == "trivial" and result.status == "feasible"
+    assert exact.verify(instance, certificate).ok
