@@ -26,12 +26,13 @@ Mask = NDArray[np.bool_]
 
 _PROMISING = 0.5  # share of chunks with labels left out up to which ten times as many may prove
 _MANY_CHUNKS = 20_000
+_SCALED_CHUNKS = 5_000  # chunks above which the root begins from the coverage dual in floats
 _MOST_EXCHANGE = 20_000  # pairs of workers × chunks that an exchange may cost
 _ROOT_ATTEMPTS = 4  # coverage duals at the root, each with what the last one fixed,
 _MOVED = 0.99  # … while less than this share of the free pairs is left
-_MOST_DIVE = 100_000  # pairs up to which dives are made:
+_MOST_DIVE = 50_000  # pairs up to which dives are made:
 _DIVES = (0.3, 0.05, 0.02, 0.15)  # … shares rounded at a time at the root, while the gap is large
-_PATIENCE = 40  # roundings in a row that find nothing, with more pairs
+_PATIENCE = 100  # most roundings in a row that find nothing, with more pairs; fewer when the gap is small
 _DIVE_EVERY = 20  # … and one such dive after so many nodes
 _SURE = 0.999  # average answers above it are taken into a placement
 _CLOSE_GAP = 1e-6  # up to it bounds and enumerations do better than groups
@@ -166,7 +167,7 @@ class Search:
     def _covered(self, node: Node) -> bool:
         """Coverage dual, at the root again while better placements or fixings let it fix more. False: closed."""
         bounding = self.bounding
-        if node.depth == 0 and not node.covered and node.fix.shape[1] > _MANY_CHUNKS:
+        if node.depth == 0 and not node.covered and node.fix.shape[1] > _SCALED_CHUNKS:
             bounding.begin(node)
         for attempt in range(_ROOT_ATTEMPTS if node.depth == 0 else 1):
             value, free = bounding.primal.value, np.count_nonzero(node.fix == FREE)
@@ -184,8 +185,9 @@ class Search:
         bounding = self.bounding
         workers, n = node.fix.shape
         if node.weights is not None and self._gap(node) > 0.0:
-            # what dives and groups do for fewer pairs, many roundings must do for more
-            patience = 0 if workers * n <= _MOST_DIVE else _PATIENCE
+            # what dives and groups do for fewer pairs, many roundings must do for more, as long as the gap is worth them
+            patience = 0 if workers * n <= _MOST_DIVE else 1 + int(_PATIENCE * self._gap(node) / _LARGE_GAP)
+            patience = min(patience, _PATIENCE)
             bounding.primal.round(node.weights, patience, bounding.expired)
         if workers * n > _MOST_DIVE:
             return

@@ -177,8 +177,8 @@ def _table_cells(records: list[Record]) -> list[tuple[str, ...]]:
     return [
         (
             row.label,
-            f"{row.mean:.2f}",
-            f"{row.minimum:.2f}",
+            _per_cent(row.mean),
+            _per_cent(row.minimum),
             f"{row.found} of {row.instances}",
             "–" if row.paper_mean is None else f"{row.paper_mean:.2f}",
             "–" if row.paper_minimum is None else f"{row.paper_minimum:.2f}",
@@ -186,6 +186,14 @@ def _table_cells(records: list[Record]) -> list[tuple[str, ...]]:
         )
         for row in table_rows(records)
     ]
+
+
+def _per_cent(value: float) -> str:
+    """Two decimals, or as many as keep what is below 100 below it."""
+    digits = 2
+    while value < 100 and digits < 9 and float(f"{value:.{digits}f}") >= 100:
+        digits += 1
+    return f"{value:.{digits}f}"
 
 
 def _gain_cells(records: list[Record]) -> list[tuple[str, ...]]:
