@@ -185,7 +185,7 @@ class Search:
         bounding = self.bounding
         workers, n = node.fix.shape
         if node.weights is not None and self._gap(node) > 0.0:
-            # what dives and groups do for fewer pairs, many roundings must do for more, as long as the gap is worth them
+            # what dives and groups do for fewer pairs many roundings must do for more, while the gap is worth them
             patience = 0 if workers * n <= _MOST_DIVE else 1 + int(_PATIENCE * self._gap(node) / _LARGE_GAP)
             patience = min(patience, _PATIENCE)
             bounding.primal.round(node.weights, patience, bounding.expired)
