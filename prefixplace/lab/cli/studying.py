@@ -145,6 +145,9 @@ def proofs(
     grid: Annotated[
         bool, Parameter(negative="", help="Also M × n × budget beside four MIP solvers: many hours.")
     ] = False,
+    race: Annotated[
+        bool, Parameter(negative="", help="In the grid, MIP solvers get no longer than the fastest so far.")
+    ] = False,
     time_limit: Annotated[float, Parameter(help="Seconds for each run.")] = 60.0,
     seed: Seed = 0,
     json: Json = False,
@@ -156,6 +159,7 @@ def proofs(
 
     ```
     prefixplace study proofs --short
+    prefixplace study proofs --grid --race
     prefixplace study proofs --json > proofs.json
     ```
     """
@@ -187,7 +191,8 @@ def proofs(
         try:
             block_proofs(short=short, time_limit=time_limit, progress=told)
             if grid:
-                grid_rows(grid_instances(seed=seed), time_limit=time_limit, progress=told_of_grid)
+                every = grid_instances(seed=seed)
+                grid_rows(every, time_limit=time_limit, race=race, progress=told_of_grid)
         except KeyboardInterrupt:
             interrupted = True
     if json:
