@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Event, Thread
+from time import monotonic
 from typing import Any, TypeVar
 
 __all__ = ["Interruptible"]
 
 T = TypeVar("T")
+
+GRACE = 15.0
+"""Seconds that a solver has to end after the first Ctrl-C."""
 
 
 class Interruptible:
@@ -16,7 +20,9 @@ class Interruptible:
 
     Python delivers Ctrl-C to the main thread between two of its instructions, of which there are none while that
     thread is inside a solver. The first Ctrl-C asks the solver to stop and waits for it, so that the placement and
-    bound it has come out; a second one does not wait.
+    bound it has come out. After :data:`GRACE`, or a second Ctrl-C, :meth:`call` raises :class:`KeyboardInterrupt`: what
+    callbacks have reported is kept, and the solver is left to end in its thread. (HiGHS 1.16 does not ask its callbacks
+    in some parts of a run, which then take minutes.)
 
     Attributes
     ----------
@@ -66,13 +72,16 @@ class Interruptible:
                 done.set()
 
         Thread(target=body, name="solver", daemon=True).start()
+        asked = 0.0
         while not done.is_set():
+            if self.interrupted and monotonic() - asked > GRACE:
+                raise KeyboardInterrupt
             try:
                 done.wait(0.1)
             except KeyboardInterrupt:
                 if self.interrupted:
                     raise
-                self.interrupted = True
+                self.interrupted, asked = True, monotonic()
                 self.stop()
         if self._failure is not None:
             raise self._failure
