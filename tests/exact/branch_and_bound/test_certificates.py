@@ -14,6 +14,9 @@ import prefixplace as pp
 from exact.branch_and_bound.backend import prove
 from exact.branch_and_bound.parameters import Parameters
 from exact.certificates.certificate import Certificate, sealed
+from exact.certificates.evaluation import ExactInstance
+from exact.certificates.forest import States
+from exact.certificates.states import StateBounds
 from instances.families.rag import RagShaped, TwoGroupRag
 from tests.exact.branch_and_bound.instances import NARROW, SETTINGS, mixed
 from tests.shared import case_names, expected_values, shared_dir
@@ -88,6 +91,30 @@ def searches_that_branch() -> list[tuple[pp.Instance, Certificate]]:
         if any(step[0] == "split" for step in certificate.document["search"]):
             found.append((instance, certificate))
     return found
+
+
+def test_a_worker_that_holds_too_much_in_all_states_is_seen_by_the_replay() -> None:
+    """The search closes such a node without a step: chunks with several states count when all have the worker."""
+    instance = pp.Instance(
+        pp.PrefixTree.from_parents([-1, 0, 1, -1]),
+        demand=[[0, 3, 1, 2], [3, 0, 0, 3]],
+        recompute=[[1.4, 5.6, 3.7, 2.0], [3.2, 5.1, 2.0, 4.2]],
+        fetch=[[[0, 0, 0, 0], [1.6, 0.9, np.inf, 1.9]], [[5.2, 6.3, 2.0, 0.0], [0, 0, 0, 0]]],
+        budgets=[3, 2],
+    )
+    checked = exact.verify(instance, certified(instance, NARROW))
+    assert checked.ok and checked.value == 43
+
+
+@pytest.mark.parametrize(("budget", "closed"), [(1, True), (2, False)])
+def test_states_in_common_use_up_a_budget(budget: int, closed: bool) -> None:
+    nothing = np.zeros((0, 0), object)
+    local, coverage = np.ones((2, 2), int).astype(object), np.zeros(2, int).astype(object)
+    data = ExactInstance([-1, -1], [1, 2], [budget, 2], 1, local, coverage, nothing, pairwise=False)
+    run = StateBounds(data, 1, 1, 0)
+    masks = [np.array([0b01, 0b11]), np.array([0b01, 0b11])]  # worker 0 holds both chunks in any case
+    states = States(masks, [run.term(b, at) for b, at in enumerate(masks)])
+    assert (run.left(states, run.classes) is None) == closed
 
 
 def test_branching_is_replayed() -> None:
