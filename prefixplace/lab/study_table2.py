@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from instances.settings import Setting, exact_block_1, exact_block_2
+from prefixplace.instance import Instance
 from prefixplace.lab.lru import drawn_requests, lru_placement
+from prefixplace.placement import Placement
 from prefixplace.planner import solve
-from prefixplace.result import OPTIMALITY_TOLERANCE
+from prefixplace.result import OPTIMALITY_TOLERANCE, Result
 from prefixplace.stopping import Budget
 
 __all__ = [
@@ -60,9 +62,10 @@ def settings(*, short: bool = False) -> list[Setting]:
 
 
 def solved(setting: Setting, backend: str, time_limit: float | None) -> dict[str, Any]:
-    """Values of all methods on one instance, and its optimum as far as `backend` proves it: one record."""
-    import exact
+    """Values of all methods on one instance, and its optimum as far as `backend` proves it: one record.
 
+    ``certified`` tells whether the project's prover also certified the optimum; None for other back-ends.
+    """
     instance = setting.instance()
     record: dict[str, Any] = {"name": setting.name, "digest": instance.digest, "n": instance.num_chunks}
     plans = {name: solve(instance, name) for name in PLANNED}
@@ -71,9 +74,7 @@ def solved(setting: Setting, backend: str, time_limit: float | None) -> dict[str
         values[name] = solve(instance, name).value
     caches = lru_placement(instance, drawn_requests(instance, APC_REQUESTS, setting.seed))
     values["vllm-apc"] = instance.value(caches)
-    proof = exact.solve(
-        instance, backend, budget=Budget(seconds=time_limit), start=plans["prefixplace"].placement
-    )
+    proof, certified = _proof(instance, backend, Budget(seconds=time_limit), plans["prefixplace"].placement)
     return {
         **record,
         "values": {**values, "exact": proof.value},
@@ -81,14 +82,30 @@ def solved(setting: Setting, backend: str, time_limit: float | None) -> dict[str
         "bound": proof.bound,
         "status": proof.status,
         "backend": backend,
+        "certified": certified,
         "seconds": proof.seconds,
         "nodes": proof.counters.get("nodes"),
     }
 
 
+def _proof(
+    instance: Instance, backend: str, budget: Budget, start: Placement | None
+) -> tuple[Result, bool | None]:
+    """The result of `backend`; of the project's prover also whether a certificate of it passes the verifier."""
+    import exact
+
+    if backend != "branch-and-bound":
+        return exact.solve(instance, backend, budget=budget, start=start), None
+    result, certificate = exact.prove(instance, budget=budget, start=start)
+    # after a limit there is a certificate too, but of a bound above the value
+    if certificate is None or certificate.kind != "state-search":
+        return result, False
+    return result, exact.verify(instance, certificate).ok
+
+
 def complete(record: dict[str, Any]) -> bool:
-    """Whether a kept record has the values of all methods; one of an earlier version may lack some."""
-    return {*PAPER, *OWN, *COMPARATORS} <= set(record["values"])
+    """Whether a kept record has all values and facts; one of an earlier version may lack some."""
+    return "certified" in record and {*PAPER, *OWN, *COMPARATORS} <= set(record["values"])
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from rich.console import Group
@@ -25,7 +26,7 @@ from prefixplace.lab.study_table2 import (
     solved,
     table_rows,
 )
-from prefixplace.lab.tables import text_table
+from prefixplace.lab.tables import seconds_text, text_table
 from prefixplace.result import package_versions
 
 __all__ = ["records_of", "run_table2", "table2_document", "table2_markdown", "table2_tables", "write_table2"]
@@ -97,7 +98,7 @@ def write_table2(folder: Path, records: list[Record]) -> None:
     document = json.dumps(table2_document(records), ensure_ascii=False, allow_nan=False, indent=1)
     (folder / "table2.json").write_text(document + "\n", encoding="utf-8")
     methods = [*PAPER, *OWN, *(name for name in COMPARATORS if name not in PAPER)]
-    facts = ("name", "n", "status", "optimum", "bound", "seconds", "nodes")
+    facts = ("name", "n", "status", "optimum", "bound", "certified", "seconds", "nodes")
     with (folder / "table2.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*facts, *methods])
@@ -112,6 +113,7 @@ def table2_document(records: list[Record]) -> dict[str, Any]:
         "study": "table2",
         "instances": len(records),
         "proven": _proven(records),
+        "certified": _certified(records),
         "proof_seconds": sum(record["seconds"] for record in records),
         "rows": [asdict(row) for row in table_rows(records)],
         "gain": [asdict(row) for row in gain_rows(records)],
@@ -161,6 +163,12 @@ def _proven(records: list[Record]) -> int:
     return sum(record["status"] == "optimal" for record in records)
 
 
+def _certified(records: list[Record]) -> int | None:
+    """Optima with a certificate that verifies; None when the back-end writes none."""
+    told = [record["certified"] for record in records if record["certified"] is not None]
+    return sum(told) if told else None
+
+
 def _title(records: list[Record]) -> str:
     return f"Table II: {len(records)} instances, {_proven(records)} with a proven optimum"
 
@@ -169,8 +177,13 @@ def _seconds(records: list[Record]) -> str:
     seconds = sorted(record["seconds"] for record in records)
     if not seconds:
         return "No instance is solved yet."
-    median, backend = seconds[len(seconds) // 2], records[0]["backend"]
-    return f"Proofs by {backend}: {sum(seconds):,.0f} s in all, median {median:.2f} s, longest {seconds[-1]:,.1f} s."
+    backend, total = records[0]["backend"], sum(seconds)
+    line = f"Proofs by {backend}: {_proven(records)} of {len(records)}, {total:,.0f} s in all, "
+    line += f"median {seconds_text(median(seconds))} s, longest {seconds_text(seconds[-1])} s."
+    certified = _certified(records)
+    if certified is not None:
+        line += f" Certificates verified in exact arithmetic: {certified}."
+    return line
 
 
 def _table_cells(records: list[Record]) -> list[tuple[str, ...]]:

@@ -19,7 +19,15 @@ from prefixplace.lab.table2_report import records_of, run_table2, table2_markdow
 
 def record(name: str, optimum: float, status: str = "optimal", **values: float) -> dict[str, Any]:
     methods = {**dict.fromkeys((*PAPER, *OWN, *COMPARATORS), optimum / 2), "exact": optimum, **values}
-    facts = {"digest": "", "n": 1, "bound": optimum, "backend": "highs", "seconds": 1.0, "nodes": 1}
+    facts = {
+        "digest": "",
+        "n": 1,
+        "bound": optimum,
+        "backend": "highs",
+        "certified": None,
+        "seconds": 1.0,
+        "nodes": 1,
+    }
     return {"name": name, "values": methods, "optimum": optimum, "status": status, **facts}
 
 
@@ -64,7 +72,7 @@ def test_one_instance_keeps_the_order_of_the_methods() -> None:
     for setting in settings()[::150]:
         found = solved(setting, "branch-and-bound", None)
         values, optimum = found["values"], found["optimum"]
-        assert found["status"] == "optimal"
+        assert found["status"] == "optimal" and found["certified"] is True
         instance = setting.instance()
         assert found["digest"] == instance.digest
         chain = [values[name] for name in ("greedy", "refined", "order-starts", "prefixplace")]
@@ -86,10 +94,45 @@ def test_the_study_resumes_and_writes(tmp_path: Path, monkeypatch: pytest.Monkey
     assert records_of(tmp_path, backend="highs", short=False) == []
     write_table2(tmp_path, records)
     assert "| greedy |" in (tmp_path / "table2.md").read_text()
-    assert json.loads((tmp_path / "table2.json").read_text())["proven"] == 2
+    document = json.loads((tmp_path / "table2.json").read_text())
+    assert (document["proven"], document["certified"]) == (2, 2)
     rows = list(csv.DictReader((tmp_path / "table2.csv").read_text().splitlines()))
     assert [row["name"] for row in rows] == [setting.name for setting in few]
     assert float(rows[0]["greedy"]) == records[0]["values"]["greedy"]
+
+
+def test_proofs_and_certificates_are_counted() -> None:
+    records = [
+        record("a", 1.0) | {"certified": True, "seconds": 0.25},
+        record("b", 1.0) | {"certified": True, "seconds": 0.5},
+        record("c", 1.0) | {"certified": False, "seconds": 0.75},
+        record("d", 1.0, status="feasible") | {"certified": False, "seconds": 120.0},
+    ]
+    text = table2_markdown(records)
+    assert "Proofs by highs: 3 of 4, 122 s in all, median 0.625 s, longest 120 s." in text
+    assert "Certificates verified in exact arithmetic: 2." in text
+    # a back-end that writes none is not said to have failed at it
+    assert "Certificates" not in table2_markdown([record("a", 1.0)])
+
+
+def test_a_limit_proves_and_certifies_nothing() -> None:
+    found = solved(settings()[0], "branch-and-bound", 0.0)
+    assert found["status"] == "feasible" and found["certified"] is False
+    assert found["values"]["exact"] >= found["values"]["prefixplace"] * (1 - 1e-12)
+
+
+def test_other_back_ends_write_no_certificates() -> None:
+    assert solved(settings()[0], "highs", None)["certified"] is None
+
+
+def test_records_of_earlier_versions_are_solved_again(tmp_path: Path) -> None:
+    kept = Records(tmp_path / "table2.jsonl")
+    old = record(settings()[0].name, 1.0)
+    del old["certified"]
+    kept.add(old)
+    assert records_of(tmp_path, backend="highs", short=False) == []
+    kept.add(old | {"certified": None})
+    assert len(records_of(tmp_path, backend="highs", short=False)) == 1
 
 
 def half(number: int) -> dict[str, Any]:
