@@ -9,15 +9,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from prefixplace.joint.states import FREE, INSIDE, OUTSIDE
+from prefixplace.joint.states import FAR, FREE, INSIDE, OUTSIDE
 
 __all__ = [
-    "cheap_states",
     "coverage_value",
     "pair_losses",
     "refine",
     "respond",
-    "state_losses",
 ]
 
 _NEVER = -(1 << 60)
@@ -90,8 +88,13 @@ def _best_price(stop, count, profit, budget, start, gain):  # type: ignore[no-un
     if size <= budget:
         return value, np.int64(0), np.int64(0), np.int64(0), 1.0
     low, low_value, low_size = np.int64(0), value, size
-    high, high_value, high_size = top, np.int64(0), 0
-    best, best_at = min(value, top * budget), np.int64(0) if value < top * budget else top
+    # above value/budget the price of the budget alone exceeds what the price 0 gives; up to there products of a price
+    # with the budget, or with the size of a closure, stay below value + budget
+    top = min(top, value // budget + 1)
+    high, (high_value, high_size) = top, _closure(stop, count, profit, top, gain)
+    best, best_at = value, np.int64(0)
+    if high_value + top * budget < best:
+        best, best_at = high_value + top * budget, top
     trial = min(max(start, np.int64(1)), top - 1)
     step = max(start >> 8, np.int64(1))
     rounds = 0
@@ -148,13 +151,21 @@ def coverage_value(end, fix, local, multipliers, budgets, first, copies, exact, 
     `first` lists one member of each class and `copies` its size. With `exact` the budget is kept by the dynamic
     program, else it is priced; `prices` (one per class) then says where to begin and where it ended. `x` (M, n)
     receives the answers: 0/1, or the convex combination of two closures that makes the budget.
+
+    Where int64 could not hold the sums the value is FAR, and the answers are everything that is allowed, so that a
+    descent turns back.
     """
     n = end.size
+    if _overflows(fix, local, multipliers, first):
+        for q in range(first.size):
+            for i in range(n):
+                x[first[q], i] = 0.0 if fix[first[q], i] == OUTSIDE else 1.0
+        return np.int64(FAR)
     nodes = np.empty(n, np.int64)
     stop = np.empty(n + 1, np.int64)
     profit = np.empty(n, np.int64)
     gain = np.empty(2 * n + 2, np.int64)
-    total = np.int64(0)
+    total, about = np.int64(0), 0.0
     for q in range(first.size):
         m = first[q]
         x[m] = 0.0
@@ -188,18 +199,35 @@ def coverage_value(end, fix, local, multipliers, budgets, first, copies, exact, 
                 _add_closure(stop, count, gain, nodes, 1.0 - weight, x[m])
             _closure(stop, count, profit, high, gain)
             _add_closure(stop, count, gain, nodes, weight, x[m])
-        total += copies[q] * worth
-    return total
+        about += float(copies[q]) * float(worth)
+        if about < float(FAR):
+            total += copies[q] * worth
+    return total if about < float(FAR) else np.int64(FAR)
+
+
+@njit(cache=True, nogil=True)
+def _overflows(fix, local, multipliers, first):  # type: ignore[no-untyped-def]
+    """Whether one worker's profits, local + multipliers, add up to more than sums in int64 have room for."""
+    for q in range(first.size):
+        total = 0.0
+        for i in range(multipliers.size):
+            if fix[first[q], i] != OUTSIDE:
+                total += float(local[first[q], i]) + float(multipliers[i])
+        if total >= float(FAR):
+            return True
+    return False
 
 
 @njit(cache=True, nogil=True)
 def pair_losses(end, fix, local, multipliers, budgets, first, exact, prices, entry, leave):  # type: ignore[no-untyped-def]
     """How much the bound falls when a pair is forced in (`entry`) or out (`leave`), both (M, n), rows of `first`.
 
-    What is fixed costs nothing the way it is and more than anything the other way.
+    What is fixed costs nothing the way it is and more than anything the other way. Where int64 could not hold the
+    sums nothing is known to be lost.
     """
     n = end.size
     never = -np.int64(_NEVER)
+    unknown = _overflows(fix, local, multipliers, first)
     nodes = np.empty(n, np.int64)
     stop = np.empty(n + 1, np.int64)
     profit = np.empty(n, np.int64)
@@ -210,6 +238,8 @@ def pair_losses(end, fix, local, multipliers, budgets, first, exact, prices, ent
         for i in range(n):
             entry[m, i] = never if fix[m, i] == OUTSIDE else 0
             leave[m, i] = never if fix[m, i] == INSIDE else 0
+        if unknown:
+            continue
         for c in range(count):
             profit[c] = local[m, nodes[c]] + multipliers[nodes[c]]
         budget = min(budgets[m] - inside, count)
@@ -229,7 +259,7 @@ def pair_losses(end, fix, local, multipliers, budgets, first, exact, prices, ent
             d = c + 1
             while d < stop[c]:  # children
                 child = nodes[d]
-                entry[m, child] = entry[m, i] + max(-gain[d], np.int64(0))
+                entry[m, child] = min(entry[m, i] + min(max(-gain[d], np.int64(0)), never), never)
                 leave[m, child] = min(leave[m, i], max(gain[d], np.int64(0)))
                 d = stop[d]
 
@@ -320,65 +350,3 @@ def refine(end, local, coverage, budgets, mask, sweeps):  # type: ignore[no-unty
             if mask[m, i]:
                 value += local[m, i]
     return value
-
-
-@njit(cache=True, nogil=True)
-def state_losses(chunks, offset, holders, entry, leave, multipliers, spread, lost):  # type: ignore[no-untyped-def]
-    """Into `lost` what the coverage bound loses at least when a chunk is in a state; all losses at a chunk add up."""
-    workers = entry.shape[0]
-    for c in range(chunks.size):
-        b = chunks[c]
-        for s in range(offset[c], offset[c + 1]):
-            total = spread[b] if holders[s] == 0 else -multipliers[b]
-            for m in range(workers):
-                if (holders[s] >> m) & 1:
-                    total += entry[m, b] + multipliers[b]
-                else:
-                    total += leave[m, b]
-                if total >= -_NEVER:
-                    break
-            lost[s] = total
-
-
-@njit(cache=True, nogil=True)
-def cheap_states(entry, leave, multipliers, spread, room, most, local, coverage, counts, holders, value):  # type: ignore[no-untyped-def]
-    """All states of all chunks that lose less than `room`, chunk by chunk; their number, or −1 above `most`.
-
-    `counts` (n,) receives how many each chunk has; `holders` and `value` need `most` entries.
-    """
-    workers, n = entry.shape
-    total = 0
-    stack_worker = np.empty(workers + 1, np.int64)
-    stack_state = np.empty(workers + 1, np.int64)
-    stack_lost = np.empty(workers + 1, np.int64)
-    stack_value = np.empty(workers + 1, np.int64)
-    for b in range(n):
-        before = total
-        top = 1
-        stack_worker[0], stack_state[0], stack_lost[0], stack_value[0] = 0, 0, -multipliers[b], 0
-        while top > 0:
-            top -= 1
-            m, state, lost, worth = stack_worker[top], stack_state[top], stack_lost[top], stack_value[top]
-            # follow the branch that leaves out worker after worker, stacking the one that takes it
-            while m < workers and lost < room:
-                taken = lost + entry[m, b] + multipliers[b]
-                if taken < room:
-                    stack_worker[top], stack_state[top] = m + 1, state | (np.int64(1) << m)
-                    stack_lost[top], stack_value[top] = taken, worth + local[m, b]
-                    top += 1
-                lost += leave[m, b]
-                m += 1
-            if lost >= room:
-                continue
-            if state == 0:
-                lost += multipliers[b] + spread[b]
-                if lost >= room:
-                    continue
-            else:
-                worth += coverage[b]
-            if total >= most:
-                return -1
-            holders[total], value[total] = state, worth
-            total += 1
-        counts[b] = total - before
-    return total

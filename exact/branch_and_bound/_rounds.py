@@ -9,12 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from prefixplace.joint.states import FREE, INSIDE, OUTSIDE
+from prefixplace.joint.states import FAR, FREE, INSIDE, OUTSIDE
 
 __all__ = ["descend", "tighten"]
 
 _NEVER = -(1 << 60)
-_SAFE = float(1 << 62)  # sums of values and multipliers stay below, so that int64 holds them
 _PATIENCE = 12
 
 
@@ -52,7 +51,7 @@ def descend(  # type: ignore[no-untyped-def]
     State that the next burst goes on from: `point`, `direction` and `best_point` (n,), ``best[0]`` the least L so far,
     ``count[0]`` rounds and ``count[1]`` rounds without much progress, ``ambition[0]``. `answers` (M, n) receives the
     last answers and `weights` their running average, rows of `first` in both. L is ``_NEVER`` where the fixings leave
-    nothing feasible. O(Σ free · budget) a round.
+    nothing feasible, and FAR where int64 could not hold its sums. O(Σ free · budget) a round.
     """
     n, classes = end.size, first.size
     nodes, stop = np.empty(classes * n, np.int64), np.empty(classes * n, np.int64)
@@ -60,7 +59,11 @@ def descend(  # type: ignore[no-untyped-def]
     _forests(end, fix, first, nodes, stop, starts, inside)
     kept = np.zeros(n, np.int64)  # copies that are fixed inside
     open_chunk = np.zeros(n, np.bool_)
-    fixed_worth, offered, most = np.int64(0), 0.0, 1
+    fixed_worth, offered, most = (
+        np.int64(0),
+        0.0,
+        1,
+    )  # offered: what one worker's local profits add up to at most
     left = np.empty(classes, np.int64)
     for q in range(classes):
         m = first[q]
@@ -69,16 +72,18 @@ def descend(  # type: ignore[no-untyped-def]
             best[0] = _NEVER
             return True
         most = max(most, (starts[q + 1] - starts[q] + 1) * (left[q] + 1))
+        here = 0.0
         for i in range(n):
             if fix[m, i] != OUTSIDE:
                 open_chunk[i] = True
-                offered += float(local[m, i]) * copies[q]
+                here += float(local[m, i])
             answers[m, i] = fix[m, i] == INSIDE
             if fix[m, i] != FREE:
                 weights[m, i] = 1.0 if answers[m, i] else 0.0
             if fix[m, i] == INSIDE:
                 kept[i] += copies[q]
                 fixed_worth += copies[q] * local[m, i]
+        offered = max(offered, here)
     for i in range(n):
         if must[i] and not open_chunk[i]:
             best[0] = _NEVER
@@ -86,17 +91,21 @@ def descend(  # type: ignore[no-untyped-def]
     table = np.empty(most, np.int64)
     multipliers, held = np.empty(n, np.int64), np.empty(n, np.int64)
     gradient = np.empty(n, np.float64)
-    everyone = float(copies.sum())
     for _ in range(burst):
-        total, charged = fixed_worth, 0.0
+        total, charged, kept_charge = fixed_worth, 0.0, 0.0
         for i in range(n):
             multipliers[i] = np.int64(np.rint(point[i]))
             charged += point[i]
             held[i] = kept[i]
             if open_chunk[i]:
-                total += coverage[i] - multipliers[i] + kept[i] * multipliers[i]
-        if offered + charged * everyone >= _SAFE:
+                total += coverage[i] - multipliers[i]
+                kept_charge += float(kept[i]) * point[i]
+        if offered + charged >= float(FAR):
             return True
+        about = float(total) + kept_charge
+        if about < float(FAR):
+            for i in range(n):
+                total += kept[i] * multipliers[i]
         for q in range(classes):
             m, at, width = first[q], starts[q], left[q] + 1
             free = starts[q + 1] - at
@@ -111,7 +120,9 @@ def descend(  # type: ignore[no-untyped-def]
                 table[row] = 0
                 for j in range(1, width):
                     table[row + j] = max(table[skip + j], gain + table[take + j - 1])
-            total += copies[q] * table[width - 1]
+            about += float(copies[q]) * float(table[width - 1])
+            if about < float(FAR):
+                total += copies[q] * table[width - 1]
             c, j = 0, width - 1
             for k in range(free):
                 answers[m, nodes[at + k]] = False
@@ -122,6 +133,8 @@ def descend(  # type: ignore[no-untyped-def]
                     c, j = c + 1, j - 1
                 else:
                     c = stop[at + c]
+        if about >= float(FAR):
+            total = np.int64(FAR)
         count[0] += 1
         count[1] += 1
         share = max(0.05, 1.0 / count[0])
@@ -181,9 +194,10 @@ def tighten(parent, coverage, budgets, multipliers, entry, leave, room, fix, mus
     """
     workers, n = fix.shape
     for b in range(n):
-        mu = multipliers[b]
+        mu = min(multipliers[b], room)  # no more is needed, and sums over all workers stay in an int64
         open_workers, kept = 0, 0
-        total = -mu  # of all left out, in the form that counts μ for every holder but one
+        apart = np.int64(0)  # what all free workers lose that are left out
+        total = -mu  # the same in the form that counts μ for every holder but one
         gained, cheaper = np.int64(0), 0  # by taking workers where that is cheaper
         least, second, at = np.int64(-_NEVER), np.int64(-_NEVER), -1
         for m in range(workers):
@@ -193,6 +207,7 @@ def tighten(parent, coverage, budgets, multipliers, entry, leave, room, fix, mus
             elif fix[m, b] == FREE:
                 open_workers += 1
                 total += min(leave[m, b], room)
+                apart += min(leave[m, b], room)
                 more = min(entry[m, b], room) + mu - min(leave[m, b], room)
                 if more < 0:
                     cheaper += 1
@@ -212,7 +227,7 @@ def tighten(parent, coverage, budgets, multipliers, entry, leave, room, fix, mus
             some = total + least
         none = np.int64(-_NEVER)
         if kept == 0 and not must[b]:
-            none = total + coverage[b]
+            none = apart + coverage[b] - multipliers[b]
         if min(some, none) >= room:
             return False
         if none >= room:

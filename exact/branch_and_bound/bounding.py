@@ -16,7 +16,7 @@ from exact.branch_and_bound.primal import Primal
 from exact.branch_and_bound.problem import Problem
 from prefixplace.joint.enumeration import Enumeration, enumerate_space, spread_prices
 from prefixplace.joint.prices import Pricing, best_prices
-from prefixplace.joint.states import FREE
+from prefixplace.joint.states import FAR, FREE
 from prefixplace.placement import Placement
 from prefixplace.stopping import Budget
 
@@ -162,6 +162,8 @@ class Bounding:
             self.covered(node, dual, point)
             if node.dual <= self.floor:
                 return self.close(node)
+            if point.bound >= FAR // 2:  # int64 could not hold it: nothing is known of what states lose
+                return True
             losses = dual.losses(point)
             room = losses.bound - self.floor
             if node.space is not None:

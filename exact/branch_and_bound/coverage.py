@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from exact.branch_and_bound.descent import Descent
 from exact.branch_and_bound.problem import Problem
-from prefixplace.joint.states import FREE, INSIDE, NEVER, OUTSIDE, StateSpace
+from prefixplace.joint.states import FAR, FREE, INSIDE, NEVER, OUTSIDE, StateSpace
 
 __all__ = ["CoverageDual", "CoveragePoint", "Losses"]
 
@@ -74,7 +74,7 @@ class Losses:
 
     def of_states(self, space: StateSpace) -> Ints:
         """The loss of every state of `space`."""
-        from exact.branch_and_bound._pairs import state_losses
+        from exact.branch_and_bound._state_losses import state_losses
 
         lost = np.empty(space.states, np.int64)
         state_losses(
@@ -105,7 +105,7 @@ class Losses:
 
     def cheap_space(self, problem: Problem, room: int) -> StateSpace | None:
         """All states that lose less than `room`; None when they are too many to write down."""
-        from exact.branch_and_bound._pairs import cheap_states
+        from exact.branch_and_bound._state_losses import cheap_states
         from prefixplace.joint._states import table_offsets
 
         n = self.multipliers.size
@@ -179,6 +179,7 @@ class CoverageDual:
         self.end, self.local, self.coverage, self.budgets, self.fix = end, local, coverage, budgets, fix
         self.must = must
         dearest = _DEAREST * (int(local.max(initial=0)) + int(coverage.max(initial=0)))
+        dearest = min(dearest, (FAR // 4) // max(int(np.count_nonzero(self.must)), 1))
         self._ceiling = coverage + np.where(self.must, dearest, 0)
         self.first = np.flatnonzero(~twin)
         self.copies = np.diff(np.append(self.first, twin.size))
@@ -276,7 +277,7 @@ class CoverageDual:
         answers, weights = np.zeros(self.local.shape, np.bool_), np.zeros(self.local.shape)
         point = np.clip(start, 0, self._ceiling).astype(np.float64)
         direction, best_point = np.zeros(n), point.copy()
-        best, count, level = np.zeros(1, np.int64), np.zeros(2, np.int64), np.array([ambition])
+        best, count, level = np.full(1, FAR), np.zeros(2, np.int64), np.array([ambition])
         owner = self.first[self.owner]
         burst = _BURST if visit is None else every
         ended = False

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from exact.branch_and_bound.descent import Descent
 from exact.branch_and_bound.problem import Problem
-from prefixplace.joint.prices import Pricing
-from prefixplace.joint.states import FREE, INSIDE, StateSpace
+from prefixplace.joint.prices import Pricing, payable
+from prefixplace.joint.states import FAR, FREE, INSIDE, LARGEST, StateSpace
 
 __all__ = ["JointDual", "JointPoint"]
 
@@ -72,7 +72,7 @@ class JointDual:
 
     def clean(self, multipliers: Ints) -> Ints:
         """Multipliers (M, n) equal among twins, ≥ 0, and 0 where a pair is fixed, which changes nothing else."""
-        rows = np.maximum(multipliers[self.first], 0)
+        rows = np.clip(multipliers[self.first], 0, FAR // max(self.owner.size, 1))
         return np.where(self._free, rows, 0)[self.owner]
 
     def paid(self, multipliers: Ints) -> Ints:
@@ -83,7 +83,10 @@ class JointDual:
         return paid
 
     def evaluate(self, multipliers: Ints, answers: Floats) -> tuple[int, Pricing, int]:
-        """``(L, forest part with its tables, Σ W_m)``; workers' answers go to rows `first` of `answers` (M, n)."""
+        """``(L, forest part with its tables, Σ W_m)``; workers' answers go to rows `first` of `answers` (M, n).
+
+        L is :data:`~prefixplace.joint.states.FAR` where int64 cannot hold the sums.
+        """
         from exact.branch_and_bound._pairs import coverage_value
 
         space = replace(self.space, value=self.space.value - self.paid(multipliers))
@@ -96,7 +99,8 @@ class JointDual:
                 self.copies, True, prices, answers,
             )
         )  # fmt: skip
-        return states + worth, forest, worth
+        safe = worth <= LARGEST and payable(multipliers)
+        return states + worth if safe else FAR, forest, worth
 
     def descend(
         self,
@@ -146,10 +150,13 @@ class JointDual:
 
     def state_bounds(self, point: JointPoint) -> Ints:
         """Upper bound on every placement that has a chunk in a state, shape (states,)."""
-        from exact.branch_and_bound._pairs import pair_losses, state_losses
+        from exact.branch_and_bound._pairs import pair_losses
+        from exact.branch_and_bound._state_losses import state_losses
 
         answers = np.zeros(self.fix.shape)
         bound, forest, _ = self.evaluate(point.multipliers, answers)
+        if bound == FAR:
+            return np.full(self.space.states, FAR)
         through = forest.through(bound)
         entry, leave = np.zeros(self.fix.shape, np.int64), np.zeros(self.fix.shape, np.int64)
         pair_losses(

@@ -87,8 +87,7 @@ class Search:
         """Search until the proof, or until a limit: ``finished``, ``time`` or ``nodes``."""
         self._push(self.root)
         while self._open:
-            # without a permitted gap every node is closed by its own steps, so that a certificate can be written
-            if gap > 0.0 and self.bound - self.bounding.primal.value <= gap * self.bound:
+            if self._within(gap):
                 return "finished"
             node: Node | None = heapq.heappop(self._open)[2]
             while node is not None and node.dual > self.bounding.floor:
@@ -104,9 +103,16 @@ class Search:
                     self._push(child)
                 self._current = children[0] if children else None  # dive
                 self._say(node)
+                if self._within(gap):
+                    return "finished"
                 node = self._current
             self._current = None
         return "finished"
+
+    def _within(self, gap: float) -> bool:
+        """Whether a permitted gap is reached. Without one every node is closed by its own steps, so that a certificate
+        can be written."""
+        return gap > 0.0 and self.bound - self.bounding.primal.value <= gap * self.bound
 
     def _push(self, node: Node) -> None:
         self._pushed += 1

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exact.certificates.forest import NEVER, States, fits, forest_bound
+from exact.certificates.losses import MOST_CELLS
 
 __all__ = ["enumerate_all"]
 
@@ -41,7 +42,7 @@ def enumerate_all(
     Raises
     ------
     ValueError
-        When `order` is no preorder.
+        When `order` is no preorder, or the workers' tables are larger than :data:`MOST_CELLS`.
     """
     parent, states, rows = _reordered(parent, states, order, multipliers)
     n, workers = len(parent), len(budgets)
@@ -186,6 +187,8 @@ class _JointBound(_Bound):
             )
         super().__init__(parent, states, paid)
         self.earn = []
+        if (len(parent) + 1) * sum(k + 1 for k in budgets) > MOST_CELLS:
+            raise ValueError("the workers' tables of an enumeration are too large to replay")
         for m, row in enumerate(rows):
             inside, outside = states.fixed(m)
             table = np.full((len(parent) + 1, budgets[m] + 1), NEVER, np.int64)

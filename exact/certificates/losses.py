@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
 
 from exact.certificates.forest import NEVER
 
-__all__ = ["budget_losses", "price_losses"]
+__all__ = ["MOST_CELLS", "TooLarge", "budget_losses", "price_losses"]
+
+MOST_CELLS = 1 << 27
+"""Most entries of a table, of which two are held at a time: 2 GiB."""
+
 
 Losses = tuple[int | None, list[int], list[int]]
 """Best profit (None: nothing feasible), and per chunk at least what is lost when it is taken, when it is left."""
+
+
+class TooLarge(Exception):
+    """A certificate asks for more memory than a verifier should spend."""
 
 
 def budget_losses(
@@ -19,36 +28,44 @@ def budget_losses(
 ) -> Losses:
     """With the budget kept: longest paths through the dynamic program D[i, j], forwards and backwards.
 
-    Chunks of `inside` must be taken and those of `outside` left. O(n·budget).
+    Chunks of `inside` must be taken and those of `outside` left; `inside` holds the ancestors of its chunks, `outside`
+    the subtrees. The program is over the others and what is left of the budget. O(free·budget).
+
+    Raises
+    ------
+    TooLarge
+        When the tables would have more than :data:`MOST_CELLS` entries.
     """
     n = len(profit)
-    budget = min(budget, n)
-    after = np.full((n + 1, budget + 1), NEVER, np.int64)  # best of the chunks i … with j left to spend
-    after[n] = 0
-    for i in range(n - 1, -1, -1):
-        if i not in inside:
-            after[i] = after[end[i]]
-        if i not in outside:
-            after[i, 1:] = np.maximum(after[i, 1:], np.maximum(profit[i] + after[i + 1, :-1], NEVER))
-    best = int(after[0, budget])
-    if best <= NEVER // 2:
+    entry = [-NEVER if i in outside else 0 for i in range(n)]
+    leave = [-NEVER if i in inside else 0 for i in range(n)]
+    free = [i for i in range(n) if i not in inside and i not in outside]
+    left = min(budget, n) - len(inside)
+    if left < 0:
         return None, [], []
-    before = np.full((n + 1, budget + 1), NEVER, np.int64)  # best way to come to chunk i with j left
+    budget, count = min(left, len(free)), len(free)
+    if (count + 1) * (budget + 1) > MOST_CELLS:
+        raise TooLarge(f"a worker's table of {count + 1} × {budget + 1} entries is too large to replay")
+    stop = [bisect_left(free, end[i]) for i in free]
+    after = np.zeros((count + 1, budget + 1), np.int64)  # best of the free chunks c … with j left to spend
+    for c in range(count - 1, -1, -1):
+        after[c] = after[stop[c]]
+        after[c, 1:] = np.maximum(after[c, 1:], profit[free[c]] + after[c + 1, :-1])
+    best = int(after[0, budget])
+    before = np.full((count + 1, budget + 1), NEVER, np.int64)  # best way to come to free chunk c with j left
     before[0, budget] = 0
-    entry, leave = [0] * n, [0] * n
-    for i in range(n):
-        taken = left = NEVER
-        if i not in inside:
-            left = int((before[i] + np.maximum(after[end[i]], NEVER)).max())
-            before[end[i]] = np.maximum(before[end[i]], before[i])
-        if i not in outside and budget > 0:
-            move = np.maximum(before[i, 1:] + profit[i], NEVER)
-            taken = int((move + after[i + 1, :-1]).max())
-            before[i + 1, :-1] = np.maximum(before[i + 1, :-1], move)
+    for c, i in enumerate(free):
+        skipped = int((before[c] + after[stop[c]]).max())
+        before[stop[c]] = np.maximum(before[stop[c]], before[c])
+        taken = NEVER
+        if budget > 0:
+            move = np.maximum(before[c, 1:] + profit[i], NEVER)
+            taken = int((move + after[c + 1, :-1]).max())
+            before[c + 1, :-1] = np.maximum(before[c + 1, :-1], move)
         entry[i] = best - taken if taken > NEVER // 2 else -NEVER
-        leave[i] = best - left if left > NEVER // 2 else -NEVER
+        leave[i] = best - skipped if skipped > NEVER // 2 else -NEVER
     _inherit(end, leave)
-    return best, entry, leave
+    return best + sum(profit[i] for i in inside), entry, leave
 
 
 def price_losses(

@@ -37,6 +37,7 @@ from exact.certificates.evaluation import (
     plan_value,
 )
 from exact.certificates.holder_sets import holder_set_bound
+from exact.certificates.losses import TooLarge
 from exact.certificates.replay import replay
 from exact.certificates.states import Malformed
 from prefixplace.instance import Instance
@@ -198,7 +199,7 @@ def _searched(data: ExactInstance, document: Mapping[str, Any], instance: Instan
         raise Rejected("floor is not a whole number ≥ 0, or search is not a list")
     try:
         return replay(data, document["denominator"], quantum, floor, search, instance.tree.position.tolist())
-    except Malformed as reason:
+    except (Malformed, TooLarge) as reason:
         raise Rejected(str(reason)) from None
 
 

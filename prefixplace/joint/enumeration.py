@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prefixplace.joint.prices import Pricing
-from prefixplace.joint.states import Ints, StateSpace
+from prefixplace.joint.prices import Pricing, affordable, payable
+from prefixplace.joint.states import LARGEST, NEVER, Ints, StateSpace
 
 __all__ = ["Enumeration", "enumerate_space", "spread_prices"]
 
@@ -66,7 +66,8 @@ def enumerate_space(
     ----------
     space : StateSpace
     prices : list of int64 arrays, shape (M,)
-        Any prices ≥ 0 are valid; interchangeable workers must have equal ones.
+        Any prices ≥ 0 are valid; interchangeable workers must have equal ones. Those whose sums int64 could not hold
+        are left out, and so are such `multipliers`.
     twin : bool array, shape (M,)
         Neighbours that are interchangeable.
     floor : int
@@ -82,11 +83,18 @@ def enumerate_space(
     """
     from prefixplace.joint._labels import expand, label_bounds
 
+    prices = [at for at in prices if affordable(space, at)] or [np.zeros(space.workers, np.int64)]
     pricings = [Pricing(space) for _ in prices]
     first = pricings[0].bound(prices[0])
     space = space.rearranged(_order(space, pricings[0], first))
     pricings = [Pricing(space) for _ in prices]
     bounds = [p.bound(at) for p, at in zip(pricings, prices, strict=True)]
+    # sums over open chunks must not meet a state that its payments have made impossible
+    clear = [i for i, p in enumerate(pricings) if p.inside.min(initial=0) > NEVER // 2]
+    if not clear:
+        prices, pricings = [np.zeros(space.workers, np.int64)], [Pricing(space)]
+        bounds, clear = [pricings[0].bound(prices[0])], [0]
+    prices, pricings = [prices[i] for i in clear], [pricings[i] for i in clear]
     bound = min(bounds)
     workers = space.workers
     if bound <= floor or (space.slack < 0).any():
@@ -221,17 +229,22 @@ def _joint_tables(space: StateSpace, multipliers: Ints | None) -> _Joint:
         p = space.parent[b]
         if p >= 0:
             end[p] = max(end[p], end[b])
-    if multipliers is None:
-        return _Joint(np.inf, end, np.zeros((workers, 0, 1), np.int64), 0, none, none, none)
+    nothing = _Joint(np.inf, end, np.zeros((workers, 0, 1), np.int64), 0, none, none, none)
+    if multipliers is None or not payable(multipliers[:, space.chunks]):
+        return nothing
     own = np.ascontiguousarray(multipliers[:, space.chunks])
     held = (space.holders >> np.arange(workers)[:, None]) & 1
     fixed_in = np.minimum.reduceat(held, space.offset[:-1], axis=1) == 1
     fixed_out = np.maximum.reduceat(held, space.offset[:-1], axis=1) == 0
     tables = budget_tables(space.parent, end, own, ~fixed_out, ~fixed_in, space.slack)
+    earned = sum(int(tables[m, 0, k]) for m, k in enumerate(space.slack.tolist()))
+    if earned > LARGEST:
+        return nothing
     paid = (held * np.repeat(own, np.diff(space.offset), axis=1)).sum(axis=0)
     forest = Pricing(replace(space, value=space.value - paid))
-    total = forest.bound(np.zeros(workers, np.int64))
-    total += sum(int(tables[m, 0, k]) for m, k in enumerate(space.slack.tolist()))
+    total = forest.bound(np.zeros(workers, np.int64)) + earned
+    if forest.inside.min(initial=0) <= NEVER // 2:
+        return nothing
     remaining = forest.inside - space.value + paid  # what the children can add, their own payments taken off
     return _Joint(total, end, tables, int(forest.roots), remaining, forest.inside + paid, forest.reach)
 

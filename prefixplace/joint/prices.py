@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from prefixplace.joint.states import Ints, StateSpace
+from prefixplace.joint.states import FAR, LARGEST, Ints, StateSpace
 
-__all__ = ["Pricing", "best_prices"]
+__all__ = ["Pricing", "affordable", "best_prices", "payable"]
 
 
 _LONGEST = 40  # moves along one direction, for the case that it leads along the edge of the box
@@ -19,6 +19,18 @@ _LONGEST = 40  # moves along one direction, for the case that it leads along the
 def priced(prices: Ints, chunks: Ints) -> int:
     """Σ_m λ_m · chunks_m in Python's integers."""
     return sum(p * c for p, c in zip(prices.tolist(), chunks.tolist(), strict=True))
+
+
+def affordable(space: StateSpace, prices: Ints) -> bool:
+    """Whether int64 holds the sums of a pass at `prices`, see :data:`~prefixplace.joint.states.LARGEST`."""
+    return priced(prices, space.slack) <= LARGEST and sum(prices.tolist()) <= 2 * LARGEST
+
+
+def payable(multipliers: Ints) -> bool:
+    """Whether int64 holds what all holders of a chunk pay together, and what a worker could earn on all chunks."""
+    paid = multipliers.astype(np.float64)
+    most = max(paid.sum(axis=0).max(initial=0.0), paid.sum(axis=1).max(initial=0.0))
+    return bool(paid.min(initial=0.0) >= 0.0 and most <= 4.0 * LARGEST)
 
 
 @dataclass(eq=False)
@@ -32,10 +44,14 @@ class Pricing:
     choice : int64 array
         State of every undecided chunk in the assignment that :meth:`used` found.
     evaluations : int
+    safe : bool
+        Whether int64 could hold the last evaluation. Where it could not, the bound is FAR, everything survives it, and
+        an assignment that uses nothing says that prices are too high.
     """
 
     space: StateSpace
     evaluations: int = 0
+    safe: bool = True
 
     def __post_init__(self) -> None:
         self.inside = np.empty(self.space.states, np.int64)
@@ -47,6 +63,10 @@ class Pricing:
         from prefixplace.joint._states import price
 
         space = self.space
+        self.safe = affordable(space, prices)
+        if not self.safe:
+            self.evaluations += 1
+            return FAR
         self.roots = price(
             space.parent,
             space.offset,
@@ -65,6 +85,8 @@ class Pricing:
         from prefixplace.joint._states import usage
 
         space = self.space
+        if not self.safe:
+            return np.zeros(space.workers, np.int64)
         used: Ints = usage(
             space.parent,
             space.offset,
@@ -82,6 +104,8 @@ class Pricing:
         from prefixplace.joint._states import survivors
 
         space = self.space
+        if not self.safe:
+            return np.full(space.states, FAR)
         through = np.empty(space.states, np.int64)
         survivors(
             space.parent, space.offset, space.holders, space.base, self.inside, self.reach, total,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FREE", "INSIDE", "NEVER", "OUTSIDE", "StateSpace", "all_states"]
+__all__ = ["FAR", "FREE", "INSIDE", "LARGEST", "NEVER", "OUTSIDE", "StateSpace", "all_states"]
 
 Ints = NDArray[np.int64]
 
@@ -16,6 +16,13 @@ FREE, INSIDE, OUTSIDE = 0, 1, 2
 
 NEVER = -(1 << 60)
 """Value of what cannot be. Sums of feasible values stay above half of it."""
+
+LARGEST = 1 << 58
+"""What multipliers may offer in all. Values add up to less, so that a sum with payments that falls below half of
+:data:`NEVER` belongs to no placement: with at most this on top it is worth less than nothing."""
+
+FAR = 1 << 61
+"""Stands for the value of a dual where int64 could not hold its sums: above every value, hence a bound."""
 
 
 @dataclass(frozen=True, eq=False)
