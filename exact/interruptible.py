@@ -58,8 +58,12 @@ class Interruptible:
 
         return call
 
-    def call(self, function: Callable[[], T]) -> T:
-        """The result of ``function()``, or its exception, or that of a guarded callback."""
+    def call(self, function: Callable[[], T], meanwhile: Callable[[], bool] = lambda: False) -> T:
+        """The result of ``function()``, or its exception, or that of a guarded callback.
+
+        `meanwhile` is called again and again in the calling thread until the solver is done or it returns false; when
+        it raises, the solver is stopped first.
+        """
         result: list[T] = []
         done = Event()  # a thread whose join() was interrupted counts as dead in Python 3.11, alive or not
 
@@ -72,17 +76,23 @@ class Interruptible:
                 done.set()
 
         Thread(target=body, name="solver", daemon=True).start()
-        asked = 0.0
+        asked, busy = 0.0, True
         while not done.is_set():
             if self.interrupted and monotonic() - asked > GRACE:
                 raise KeyboardInterrupt
             try:
-                done.wait(0.1)
+                busy = busy and not self.interrupted and meanwhile()
+                if not busy:
+                    done.wait(0.1)
             except KeyboardInterrupt:
                 if self.interrupted:
                     raise
                 self.interrupted, asked = True, monotonic()
                 self.stop()
+            except BaseException:
+                self.stop()
+                done.wait(GRACE)
+                raise
         if self._failure is not None:
             raise self._failure
         return result[0]

@@ -11,7 +11,7 @@ from numba import njit
 
 from prefixplace.joint.states import FAR, FREE, INSIDE, OUTSIDE
 
-__all__ = ["descend", "tighten"]
+__all__ = ["average", "descend", "tighten"]
 
 _NEVER = -(1 << 60)
 _PATIENCE = 12
@@ -182,6 +182,18 @@ def descend(  # type: ignore[no-untyped-def]
         for i in range(n):
             point[i] = min(max(point[i] - step * direction[i], 0.0), ceiling[i])
     return False
+
+
+@njit(cache=True, nogil=True)
+def average(answers, first, copies, blend, weights, held):  # type: ignore[no-untyped-def]
+    """Move `weights` towards `answers` by `blend`, rows of `first` in both; ``held[b]`` becomes how many workers answer
+    with chunk b."""
+    held[:] = 0.0
+    for q in range(first.size):
+        m, count = first[q], float(copies[q])
+        for b in range(held.size):
+            weights[m, b] += blend * (answers[m, b] - weights[m, b])
+            held[b] += count * answers[m, b]
 
 
 @njit(cache=True, nogil=True)

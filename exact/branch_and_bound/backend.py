@@ -67,7 +67,12 @@ def searched(run: Run, params: Parameters) -> tuple[Outcome, Search]:
     primal = Primal(problem, better)
     run.offer(primal.mask, "nothing")
     bounding = Bounding(
-        problem, primal, params, lambda: run.clock.expired() is not None, lambda: run.clock.remaining
+        problem,
+        primal,
+        params,
+        lambda: run.clock.expired() is not None,
+        lambda: run.clock.remaining,
+        run.threads,
     )
     search = Search(bounding, report)
     reason = "user"
@@ -102,6 +107,7 @@ def prove(
     start: Placement | None = None,
     progress: ProgressCallback | None = None,
     params: Parameters | None = None,
+    threads: int = 1,
 ) -> tuple[Result, Certificate | None]:
     """Solve `instance` as ``exact.solve(instance, "branch-and-bound")`` does, and certify what it has shown.
 
@@ -130,7 +136,11 @@ def prove(
         instance.check(start)
     backend.load()
     run = Run(
-        instance, budget or Budget(), 1, None if start is None else np.array(start.mask), progress=progress
+        instance,
+        budget or Budget(),
+        threads,
+        None if start is None else np.array(start.mask),
+        progress=progress,
     )
     outcome, search = searched(run, chosen)
     seconds = run.clock.seconds

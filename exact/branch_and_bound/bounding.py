@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from exact.bounds import bound
 from exact.branch_and_bound.coverage import CoverageDual, CoveragePoint
+from exact.branch_and_bound.groups import Region
 from exact.branch_and_bound.joint_dual import JointDual
 from exact.branch_and_bound.node import Node
 from exact.branch_and_bound.parameters import Parameters
 from exact.branch_and_bound.primal import Primal
 from exact.branch_and_bound.problem import Problem
+from exact.branch_and_bound.relaxation import optimistic, relax
 from prefixplace.joint.enumeration import Enumeration, enumerate_space, spread_prices
 from prefixplace.joint.prices import Pricing, best_prices
 from prefixplace.joint.states import FAR, FREE
@@ -32,7 +34,8 @@ _PRICE_WORK = (
 _LABEL_CELLS = 20_000_000  # numbers in the tables of the joint bound of labels
 _NODE_ROUNDS, _LEAST_ROUNDS = 40, 20  # of the coverage dual below the root
 _LATER = 4  # part of the root's rounds that a later descent there gets
-_BEGINNING = 0.5  # share of the time left that a beginning in floats may take
+_BEGINNING = 0.05  # share of the time left that a beginning in floats may take
+_RELAXING = 0.4  # share of the time left in which an LP has to be solved
 _PASSES = 4  # coverage duals one after the other on what the last one fixed,
 _MUCH = 0.03  # … while that is this share of the free pairs
 _JOINT_CELLS = 300_000  # table cells up to which the joint dual gets all its rounds
@@ -58,13 +61,17 @@ class Bounding:
         Asked often; true ends the search.
     remaining : callable
         Seconds left, None without a limit.
+    threads : int, default 1
+        That the coverage dual of many pairs may use; a second one also looks for placements beside an LP.
 
     Attributes
     ----------
     evaluations, rounds, labels : int
         Of the budget dual, of the two other duals, and of enumerations, so far.
-    first : (kind, multipliers), or None
-        ``coverage`` or ``budget``: where the first dual ended, before anything was fixed by it.
+    points : list of int64 arrays
+        Where the coverage duals of the root ended.
+    prices : int64 array, or None
+        Where the first budget dual ended.
     """
 
     def __init__(
@@ -74,11 +81,13 @@ class Bounding:
         parameters: Parameters,
         expired: Callable[[], bool],
         remaining: Callable[[], float | None] = lambda: None,
+        threads: int = 1,
     ) -> None:
         self.problem, self.primal, self.parameters, self.expired = problem, primal, parameters, expired
-        self.remaining = remaining
+        self.remaining, self.threads = remaining, threads
         self.evaluations = self.rounds = self.labels = 0
-        self.first: tuple[str, NDArray[np.int64]] | None = None
+        self.points: list[NDArray[np.int64]] = []
+        self.prices: NDArray[np.int64] | None = None
 
     @property
     def floor(self) -> int:
@@ -121,7 +130,7 @@ class Bounding:
         )
         node.lower(bound)
         node.prices = prices
-        self.first = self.first or ("budget", prices)
+        self.prices = prices if self.prices is None else self.prices
         self.evaluations += pricing.evaluations
         node.steps.append(("prices", prices))
         if node.dual <= self.floor:
@@ -141,14 +150,15 @@ class Bounding:
         node.space, node.fix, node.must = space, space.pairs(), space.held()
         return True
 
-    def cover(self, node: Node) -> bool:
+    def cover(self, node: Node, rounds: int | None = None) -> bool:
         """Coverage dual and what it fixes, again while that is much; states are dropped, or written down where few
-        pairs are left. False: closed."""
+        pairs are left. At most `rounds` in the first descent, by default more at the root. False: closed."""
         problem = self.problem
         assert problem.local is not None and problem.coverage is not None and node.multipliers is not None
         limit = _NODE_ROUNDS
         if node.depth == 0:
             limit = self.parameters.coverage_rounds // (_LATER if node.covered else 1)
+        limit = rounds or limit
         for _ in range(_PASSES):
             self.check()
             dual = self.coverage_dual(node)
@@ -201,19 +211,51 @@ class Bounding:
             node.prices = grid.to_units(np.maximum(found.multipliers["budget"][problem.workers], 0.0))
             node.weights, node.covered = found.weights[problem.workers], True
 
+    def region(self, node: Node, most: int) -> Region | None:
+        """At most `most` pairs that lose little at the multipliers of `node`; None where nothing is known of losses, as
+        int64 could not hold them. O(M·n)."""
+        self.check()
+        assert node.multipliers is not None
+        dual = self.coverage_dual(node)
+        here = dual.descend(node.multipliers, node.prices[dual.first], floor=0, target=0, rounds=1)
+        if here.bound >= FAR // 2:
+            return None
+        room = here.bound - self.floor
+        fix = optimistic(self.problem, dual.losses(here), node.fix, room, most)
+        return Region(fix, here.multipliers, here.prices[dual.owner])
+
+    def relax(self, node: Node, region: Region, meanwhile: Callable[[], bool]) -> int | None:
+        """Multipliers, budget prices and average answer of the LP over `region`, for the next descent, and its value.
+
+        None when it could not be solved. With a second thread `meanwhile` runs beside it. See
+        :mod:`exact.branch_and_bound.relaxation`.
+        """
+        self.check()
+        left = self.remaining()
+        seconds = None if left is None else _RELAXING * left
+        found = relax(
+            self.problem, region.fix, region.multipliers, region.prices, seconds, self.expired,
+            meanwhile if self.threads > 1 else lambda: False,
+        )  # fmt: skip
+        if found is None:
+            return None
+        node.multipliers, node.prices, node.weights = found.multipliers, found.prices, found.weights
+        return found.value
+
     def coverage_dual(self, node: Node) -> CoverageDual:
         """The coverage dual under the fixings of `node`."""
         problem = self.problem
         assert problem.local is not None and problem.coverage is not None
         return CoverageDual(
             problem.instance.tree.end, problem.local, problem.coverage, problem.budgets, node.twin, node.fix, node.must,
-            self.parameters.table_cells,
+            self.parameters.table_cells, self.threads,
         )  # fmt: skip
 
     def covered(self, node: Node, dual: CoverageDual, point: CoveragePoint) -> None:
         """Note in `node` what a descent of its coverage dual has shown."""
         self.rounds += point.rounds
-        self.first = self.first or ("coverage", point.multipliers)
+        if node.depth == 0:
+            self.points.append(point.multipliers)
         node.lower(point.bound)
         node.multipliers, node.weights, node.covered = (
             point.multipliers,

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +24,12 @@ _MOST_STATES, _MOST_AT_ONE = 1 << 17, 1 << 10
 _MOST_ROOM = 1 << 56  # so that the losses of 62 workers add up in an int64
 _BURST = 16  # rounds between two looks at the clock
 _DEAREST = 16  # most multiplier of a chunk that somebody has to hold, in values of the largest chunk
+_MANY_PAIRS = 200_000  # free pairs from which on classes are spread over threads
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="coverage-dual")
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +161,8 @@ class CoverageDual:
         Chunks that somebody has to hold: their coverage counts in any case, and μ may exceed Δ.
     table_cells : int
         Cells of the dynamic programs up to which budgets are kept exactly; beyond it they are priced.
+    threads : int, default 1
+        Over which priced classes are spread when they are large; no number depends on it.
 
     Attributes
     ----------
@@ -175,6 +186,7 @@ class CoverageDual:
         fix: NDArray[np.int8],
         must: NDArray[np.bool_],
         table_cells: int,
+        threads: int = 1,
     ) -> None:
         self.end, self.local, self.coverage, self.budgets, self.fix = end, local, coverage, budgets, fix
         self.must = must
@@ -188,6 +200,10 @@ class CoverageDual:
         left = budgets[self.first] - np.count_nonzero(fix[self.first] == INSIDE, axis=1)
         self.cells = int((free * np.clip(left, 0, free)).sum())
         self.exact = self.cells <= table_cells
+        large = int(free.sum()) >= _MANY_PAIRS and not self.exact
+        count = min(threads, self.first.size) if large else 1
+        cuts = [self.first.size * part // count for part in range(count + 1)]
+        self._parts = [slice(*cut) for cut in pairwise(cuts)]
         self._barred = (fix == OUTSIDE).all(axis=0)
         self.feasible = bool((left >= 0).all()) and not bool((self._barred & self.must).any())
 
@@ -198,13 +214,19 @@ class CoverageDual:
         """
         from exact.branch_and_bound._pairs import coverage_value
 
-        spread = np.where(self._barred, 0, self.coverage - multipliers)
-        return int(spread.sum()) + int(
-            coverage_value(
-                self.end, self.fix, self.local, multipliers, self.budgets, self.first, self.copies, self.exact,
-                prices, answers,
-            )
-        )  # fmt: skip
+        def value(part: slice) -> int:
+            return int(
+                coverage_value(
+                    self.end, self.fix, self.local, multipliers, self.budgets, self.first[part],
+                    self.copies[part], self.exact, prices[part], answers,
+                )
+            )  # fmt: skip
+
+        parts = self._parts
+        values = [value(parts[0])] if len(parts) == 1 else list(_pool(len(parts)).map(value, parts))
+        if min(values) < 0:
+            return min(values)
+        return min(int(np.where(self._barred, 0, self.coverage - multipliers).sum()) + sum(values), FAR)
 
     def descend(
         self,
@@ -230,8 +252,11 @@ class CoverageDual:
                 start, floor=floor, target=target, rounds=rounds, ambition=ambition, visit=visit, every=every,
                 expired=expired,
             )  # fmt: skip
+        from exact.branch_and_bound._rounds import average
+
         shape = self.local.shape
-        answers, weights = np.zeros(shape), np.zeros(shape)
+        answers, weights, gradient = np.zeros(shape), np.zeros(shape), np.zeros(shape[1])
+        needed = np.where(self._barred, 0.0, 1.0)
         prices = prices.copy()
         upper = self._ceiling.astype(np.float64)
         owner = self.first[self.owner]
@@ -242,14 +267,13 @@ class CoverageDual:
             now = self.bound(multipliers, prices, answers)
             if descent.improves(now):
                 best_at, best_prices = multipliers, prices.copy()
-            everyone = answers[owner]
-            weights += max(0.05, 1.0 / descent.spent) * (everyone - weights)
+            average(answers, self.first, self.copies, max(0.05, 1.0 / descent.spent), weights, gradient)
             if visit is not None and descent.spent % every == 0:
-                descent.target = max(descent.target, visit(everyone))
+                descent.target = max(descent.target, visit(answers[owner]))
                 floor = max(floor, descent.target)
             if descent.best <= floor or descent.done() or (descent.spent % 16 == 0 and expired()):
                 break
-            gradient = everyone.sum(axis=0) - np.where(self._barred, 0.0, 1.0)
+            gradient -= needed
             gradient[(descent.point <= 0.0) & (gradient > 0.0)] = 0.0
             gradient[(descent.point >= upper) & (gradient < 0.0)] = 0.0
             moved = descent.step(now, gradient)

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from exact.branch_and_bound.bounding import Bounding, Stop
 from exact.branch_and_bound.branching import split_states
 from exact.branch_and_bound.diving import CHEAPER, dive
-from exact.branch_and_bound.groups import GroupExchange
+from exact.branch_and_bound.groups import Group, GroupExchange, Region
 from exact.branch_and_bound.node import Node, root_of
 from exact.branch_and_bound.primal import Primal
 from exact.branch_and_bound.problem import problem_of
 from exact.branch_and_bound.strong import split_strongly
-from prefixplace.instance import Instance
 from prefixplace.joint.states import FREE
 
 __all__ = ["Search"]
@@ -34,9 +33,16 @@ _MOST_DIVE = 50_000  # pairs up to which dives are made:
 _DIVES = (0.3, 0.05, 0.02, 0.15)  # … shares rounded at a time at the root, while the gap is large
 _PATIENCE = 100  # most roundings in a row that find nothing, with more pairs; fewer when the gap is small
 _DIVE_EVERY = 20  # … and one such dive after so many nodes
+_RELAXED_ROUNDS = 250  # of the coverage dual from where the LP ends
+_WEAK = 0.2  # of the gap, that the bound has to be above its likely minimum for another LP
+_ROUNDING = 0.08  # share of the time left that roundings may take
+_LP_PAIRS = 120_000  # most pairs of an LP
+_REGION = 1_000_000  # most pairs of the region that groups are taken from
+_GROUPS_A_NODE = 5  # in the region, while the gap is not small
+_SHRUNK = 0.8  # the LP is solved again while no more than this share of the gap is left
 _SURE = 0.999  # average answers above it are taken into a placement
 _CLOSE_GAP = 1e-6  # up to it bounds and enumerations do better than groups
-_GROUP_WIDTHS, _GROUP_ROUNDS = (40, 400), 150
+_GROUP_WIDTHS, _GROUP_ROUNDS = (40, 400), 150  # … of which the first width is enough in a region
 _FAIR_GAP = 3e-4  # above it the incumbent is worth the effort of another dive,
 _LARGE_GAP = 1e-3  # … above it the incumbent is worth the effort of pair exchange
 
@@ -56,6 +62,8 @@ class Search:
     bounding : Bounding
     report : callable
         Told ``(bound in grid units, line)`` after every node.
+    part : bool
+        This is the search of a group of workers, which makes no groups of its own and solves no LP.
 
     Attributes
     ----------
@@ -64,11 +72,12 @@ class Search:
         Nodes worked on so far.
     """
 
-    def __init__(self, bounding: Bounding, report: Callable[[int, str], None]) -> None:
-        self.bounding, self.report = bounding, report
+    def __init__(self, bounding: Bounding, report: Callable[[int, str], None], *, part: bool = False) -> None:
+        self.bounding, self.report, self.part = bounding, report, part
         self.root = root_of(bounding.problem)
         self.nodes = 0
         self.groups = GroupExchange(bounding.primal, self._part)
+        self._region: Region | None = None
         self._pushed = 0
         self._open: list[tuple[int, int, Node]] = []
         self._current: Node | None = self.root
@@ -152,10 +161,14 @@ class Search:
             cut = found.cut
         if not self.bounding.price(node):
             return ()
+        if self._worth_relaxing(node) and not (self._relaxed(node) and self.bounding.price(node)):
+            return ()
         return self._split(node)
 
     def _split(self, node: Node) -> tuple[Node, ...]:
         """Split what is open, or close it when a placement made on the way shows it to be no better."""
+        if self.part:
+            raise Stop  # only the root of a part is worked on
         bounding = self.bounding
         if node.space is not None and not (
             self._covers_first(node) and node.space.work > self.bounding.parameters.heavy
@@ -164,9 +177,13 @@ class Search:
         node.space = None
         assert node.weights is not None
         bounding.primal.improve_answers((node.weights > _SURE).astype(np.float64))
+        for _ in range(
+            _GROUPS_A_NODE if self._region is not None and self._gap(self.root) > _CLOSE_GAP else 0
+        ):
+            self.groups.improve(self._region)
         if self.nodes % _DIVE_EVERY == 0 and node.weights.size <= _MOST_DIVE:
             dive(bounding, node, _DIVES[-1])
-            if self.groups.useful:
+            if self.groups.useful():
                 self.groups.improve()
         return split_strongly(bounding, node) if node.dual > bounding.floor else ()
 
@@ -181,6 +198,8 @@ class Search:
                 return False
             if attempt == 0 and node.depth == 0:
                 self._improve_incumbent(node)
+                if node.space is None and self._worth_relaxing(node) and not self._relaxed(node):
+                    return False
             moved = np.count_nonzero(node.fix == FREE) < _MOVED * free
             if bounding.primal.value == value and (node.space is not None or not moved):
                 break
@@ -192,32 +211,91 @@ class Search:
         workers, n = node.fix.shape
         if node.weights is not None and self._gap(node) > 0.0:
             # what dives and groups do for fewer pairs many roundings must do for more, while the gap is worth them
-            patience = 0 if workers * n <= _MOST_DIVE else 1 + int(_PATIENCE * self._gap(node) / _LARGE_GAP)
-            patience = min(patience, _PATIENCE)
-            bounding.primal.round(node.weights, patience, bounding.expired)
+            if workers * n <= _MOST_DIVE:
+                bounding.primal.round(node.weights, 0, bounding.expired)
+            else:
+                self._round(node, node.weights)
         if workers * n > _MOST_DIVE:
             return
         for share in _DIVES:
             if self._gap(node) > _FAIR_GAP:
                 dive(bounding, node, share)
-        if self.groups.useful:
+        if self.groups.useful():
             self.groups.exhaust(lambda: self._gap(node) > _CLOSE_GAP)
         elif self._gap(node) > _LARGE_GAP and workers**2 // 2 * n <= _MOST_EXCHANGE:
             bounding.primal.exchange(bounding.expired)
 
-    def _part(self, instance: Instance, start: Mask) -> Mask:
+    def _relaxed(self, node: Node) -> bool:
+        """What many chunks need, while it closes a good part of the gap. False: closed.
+
+        The LP over a region and a descent from where it ends, as long as the bound is what is weak; then roundings of
+        both answers, and groups in the region.
+        """
+        bounding, primal = self.bounding, self.bounding.primal
+
+        def beside() -> bool:
+            """Groups while an LP is being solved."""
+            if self._region is not None:
+                self.groups.improve(self._region)
+            return self._region is not None and self._gap(node) > _CLOSE_GAP
+
+        least = 0  # about the minimum of the dual, as the last LP has it
+        answers: list[NDArray[np.float64] | None] = []
+        while (gap := self._gap(node)) > _CLOSE_GAP:
+            if node.bound - least > _WEAK * (node.bound - primal.value):
+                region, self._region = bounding.region(node, _LP_PAIRS), bounding.region(node, _REGION)
+                relaxed = None if region is None else bounding.relax(node, region, beside)
+                least, answers = node.bound if relaxed is None else relaxed, [node.weights]
+                if not bounding.cover(node, None if relaxed is None else _RELAXED_ROUNDS):
+                    return False
+                answers.append(node.weights)
+            for weights in answers:
+                assert weights is not None
+                self._round(node, weights)
+            self._region = bounding.region(node, _REGION)
+            if self._region is not None:
+                self.groups.exhaust(lambda: self._gap(node) > _CLOSE_GAP, self._region)
+            if self._gap(node) > _SHRUNK * gap:
+                return True
+        return True
+
+    def _worth_relaxing(self, node: Node) -> bool:
+        """Whether :meth:`_relaxed` is for this node: the root of a large requester-side problem."""
+        large = self.bounding.problem.coverage is not None and node.fix.size > _MOST_DIVE
+        return large and node.depth == 0 and not self.part
+
+    def _round(self, node: Node, weights: NDArray[np.float64]) -> None:
+        """Roundings while they improve, as many in vain as the gap is worth, in a part of the time left."""
+        left = self.bounding.remaining()
+        until = None if left is None else (1.0 - _ROUNDING) * left
+
+        def expired() -> bool:
+            now = self.bounding.remaining()
+            return self.bounding.expired() or (now is not None and until is not None and now < until)
+
+        patience = 1 + int(_PATIENCE * min(self._gap(node) / _LARGE_GAP, 1.0))
+        self.bounding.primal.round(weights, patience, expired)
+
+    def _part(self, group: Group) -> Mask:
         """What a small search makes of a group of workers."""
         self.bounding.check()
         parameters = self.bounding.parameters
+        widths = _GROUP_WIDTHS if group.multipliers is None else _GROUP_WIDTHS[:1]
         parameters = replace(
-            parameters, widths=_GROUP_WIDTHS, coverage_rounds=_GROUP_ROUNDS,
+            parameters, widths=widths, coverage_rounds=_GROUP_ROUNDS,
             table_cells=parameters.table_cells // CHEAPER,
         )  # fmt: skip
-        problem = problem_of(instance, parameters.most_states)
+        problem = problem_of(group.instance, parameters.most_states)
         primal = Primal(problem, lambda mask: None)
-        primal.offer(start)
+        primal.offer(group.start)
         bounding = Bounding(problem, primal, parameters, self.bounding.expired)
-        Search(bounding, lambda bound, line: None).run(node_limit=1)
+        search = Search(bounding, lambda bound, line: None, part=True)
+        if group.multipliers is not None and group.prices is not None:
+            root = search.root
+            root.multipliers = problem.grid.to_units(group.multipliers)
+            root.prices = problem.grid.to_units(group.prices[problem.workers])
+            root.covered = True
+        search.run()
         return primal.mask
 
     def _gap(self, node: Node) -> float:
