@@ -22,10 +22,10 @@ Ints = NDArray[np.int64]
 def partial_certificate(search: Search) -> Certificate:
     """The incumbent with the best bound of a dual of the whole instance, for :func:`exact.verify`.
 
-    A ``coverage-dual`` or ``budget-dual`` certificate of multipliers of the root, ``trivial`` before there are any: those
-    that bound the whole instance best, of all points where one of its duals ended. What was fixed and branched makes
-    the bound of the search itself better than this one: it excludes plans up to the incumbent's value, which no single
-    dual function shows.
+    A ``coverage-dual`` or ``budget-dual`` certificate of multipliers of the root, ``trivial`` before there are any:
+    those that bound the whole instance best, of all points where one of its duals ended. What was fixed and branched
+    makes the bound of the search itself better than this one: it excludes plans up to the incumbent's value, which no
+    single dual function shows.
     """
     problem, instance = search.bounding.problem, search.bounding.problem.instance
     kind, multipliers = "trivial", {}

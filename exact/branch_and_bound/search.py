@@ -44,6 +44,7 @@ _SURE = 0.999  # average answers above it are taken into a placement
 _CLOSE_GAP = 1e-6  # up to it bounds and enumerations do better than groups
 _GROUP_WIDTHS, _GROUP_ROUNDS = (40, 400), 150  # … of which the first width is enough in a region
 _FAIR_GAP = 3e-4  # above it the incumbent is worth the effort of another dive,
+_WIDE_GAP = 5e-5  # above it the LP is solved although states are written down
 _LARGE_GAP = 1e-3  # … above it the incumbent is worth the effort of pair exchange
 
 
@@ -239,8 +240,10 @@ class Search:
                 self.groups.improve(self._region)
             return self._region is not None and self._gap(node) > _CLOSE_GAP
 
-        least = 0  # about the minimum of the dual, as the last LP has it
-        answers: list[NDArray[np.float64] | None] = []
+        # about the minimum of the dual, as the last LP has it; where states are written down other bounds are mostly
+        # better
+        least = 0 if node.space is None or self._gap(node) > _WIDE_GAP else node.bound
+        answers = [node.weights]
         while (gap := self._gap(node)) > _CLOSE_GAP:
             if node.bound - least > _WEAK * (node.bound - primal.value):
                 region, self._region = bounding.region(node, _LP_PAIRS), bounding.region(node, _REGION)
