@@ -20,10 +20,10 @@ _AMBITION = 1e-4  # what a short descent tries to gain, as a share of the bound
 _HELD = 0.9
 
 
-def dive(bounding: Bounding, node: Node, share: float) -> None:
+def dive(bounding: Bounding, node: Node, share: float, rounds: int = _ROUNDS) -> None:
     """Round the most certain pairs of `node` and let the dual answer for the rest, until all are decided; then offer.
 
-    `share` of the free pairs are rounded at a time: about log(pairs)/share short descents on ever fewer pairs.
+    `share` of the free pairs are rounded at a time: about log(pairs)/share descents of `rounds` on ever fewer pairs.
     """
     problem = bounding.problem
     assert problem.local is not None and problem.coverage is not None
@@ -44,7 +44,7 @@ def dive(bounding: Bounding, node: Node, share: float) -> None:
             tree.end, problem.local, problem.coverage, problem.budgets, apart, fix, must, cells
         )
         point = dual.descend(
-            multipliers, prices, floor=0, target=bounding.primal.value, rounds=_ROUNDS,
+            multipliers, prices, floor=0, target=bounding.primal.value, rounds=rounds,
             ambition=_AMBITION * node.bound,
         )  # fmt: skip
         bounding.rounds += point.rounds

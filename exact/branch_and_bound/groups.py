@@ -89,7 +89,7 @@ class GroupExchange:
     def improve(self, region: Region | None = None) -> bool:
         """Answer one random group, of all chunks or of those in `region`; whether that improved the incumbent."""
         primal, workers = self.primal, self.primal.problem.workers
-        size = min(_SIZE if region is None else _SMALLER, workers.size)
+        size = self._size(region)
         rows = np.sort(self._rng.choice(workers.size, size, replace=False))
         members, before = workers[rows], primal.value
         others = primal.mask.copy()
@@ -103,12 +103,15 @@ class GroupExchange:
     def exhaust(self, worth_it: Callable[[], bool], region: Region | None = None) -> None:
         """Answer groups until several in a row improve nothing that name every worker about three times (in a region:
         six times)."""
-        workers = self.primal.problem.workers.size
-        size, times = (_SIZE, 3) if region is None else (_SMALLER, 6)
-        patience = 1 if workers <= size else times * -(-workers // size)
+        patience = (3 if region is None else 6) * -(-self.primal.problem.workers.size // self._size(region))
         idle = 0
         while idle < patience and worth_it():
             idle = 0 if self.improve(region) else idle + 1
+
+    def _size(self, region: Region | None) -> int:
+        """Workers of a group; never all of them, unless they are two, or the next group would be the same."""
+        workers = self.primal.problem.workers.size
+        return min(_SIZE if region is None else _SMALLER, max(workers - 1, 2))
 
     def _group(self, members: Ints, rows: Ints, others: Mask, region: Region | None) -> tuple[Group, Ints]:
         """The group of `members`, which are `rows` of the problem, and the chunks of its instance."""

@@ -37,6 +37,8 @@ _RELAXED_ROUNDS = 250  # of the coverage dual from where the LP ends
 _WEAK = 0.2  # of the gap, that the bound has to be above its likely minimum for another LP
 _ROUNDING = 0.08  # share of the time left that roundings may take
 _LP_PAIRS = 120_000  # most pairs of an LP
+_REGION_DIVE = 0.3, 50  # share and rounds of a dive in the region of an LP from its answer,
+_MOST_REGION_DIVE = 1_500_000  # … on so many pairs
 _REGION = 1_000_000  # most pairs of the region that groups are taken from
 _GROUPS_A_NODE = 5  # in the region, while the gap is not small
 _SHRUNK = 0.8  # the LP is solved again while no more than this share of the gap is left
@@ -252,6 +254,11 @@ class Search:
                 if not bounding.cover(node, None if relaxed is None else _RELAXED_ROUNDS):
                     return False
                 answers.append(node.weights)
+                if region is not None and node.fix.size <= _MOST_REGION_DIVE and self._gap(node) > _CLOSE_GAP:
+                    inside = replace(
+                        node, fix=region.fix, must=np.zeros_like(node.must), weights=answers[0], space=None
+                    )
+                    dive(bounding, inside, *_REGION_DIVE)
             for weights in answers:
                 assert weights is not None
                 self._round(node, weights)
