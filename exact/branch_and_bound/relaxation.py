@@ -114,7 +114,9 @@ def relax(
     if process.interrupted:
         raise KeyboardInterrupt
     solution = highs.getSolution()
-    if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal or not solution.dual_valid:
+    # "unknown" is what HiGHS makes of an optimum without a basis; nothing here depends on what it claims
+    ended = highs.getModelStatus() in (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kUnknown)
+    if not (ended and solution.dual_valid and solution.value_valid):
         return None
     rows = np.abs(np.asarray(solution.row_dual)) * model.unit
     duals = np.rint(rows).astype(np.int64)
@@ -124,7 +126,7 @@ def relax(
     found[model.covered] = duals[model.first_cover : model.first_budget]
     found = np.clip(found, 0, problem.coverage)
     weights = inside.astype(np.float64)
-    weights[model.workers, model.chunks] = np.asarray(solution.col_value)[: model.chunks.size]
+    weights[model.workers, model.chunks] = np.clip(solution.col_value[: model.chunks.size], 0.0, 1.0)
     covered = np.minimum(weights.sum(axis=0), 1.0)
     value = int((problem.local * weights).sum() + (problem.coverage * covered).sum())
     return Relaxation(value, found, duals[model.first_budget :], weights)

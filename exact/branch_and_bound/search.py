@@ -248,7 +248,7 @@ class Search:
         answers = [node.weights]
         while (gap := self._gap(node)) > _CLOSE_GAP:
             if node.bound - least > _WEAK * (node.bound - primal.value):
-                region, self._region = bounding.region(node, _LP_PAIRS), bounding.region(node, _REGION)
+                region, self._region = bounding.region(node, _LP_PAIRS), self._wide_region(node)
                 relaxed = None if region is None else bounding.relax(node, region, beside)
                 least, answers = node.bound if relaxed is None else relaxed, [node.weights]
                 if not bounding.cover(node, None if relaxed is None else _RELAXED_ROUNDS):
@@ -262,7 +262,7 @@ class Search:
             for weights in answers:
                 assert weights is not None
                 self._round(node, weights)
-            self._region = bounding.region(node, _REGION)
+            self._region = self._wide_region(node)
             if self._region is not None:
                 self.groups.exhaust(lambda: self._gap(node) > _CLOSE_GAP, self._region)
             if self._gap(node) > _SHRUNK * gap:
@@ -273,6 +273,11 @@ class Search:
         """Whether :meth:`_relaxed` is for this node: the root of a large requester-side problem."""
         large = self.bounding.problem.coverage is not None and node.fix.size > _MOST_DIVE
         return large and node.depth == 0 and not self.part
+
+    def _wide_region(self, node: Node) -> Region | None:
+        """Where groups look for placements; None where there are no groups."""
+        region = self.bounding.region(node, _REGION)
+        return region if region is not None and self.groups.useful(region) else None
 
     def _round(self, node: Node, weights: NDArray[np.float64]) -> None:
         """Roundings while they improve, as many in vain as the gap is worth, in a part of the time left."""

@@ -38,3 +38,28 @@ def mixed(rng: np.random.Generator, index: int, largest: int = 6) -> pp.Instance
     if index % 6 == 0:
         return identical_workers(rng, n, workers)
     return random_instance(rng, n=n, workers=workers, pairwise=bool(index % 2), whole=bool(rng.integers(2)))
+
+
+def stubborn(seed: int, count: int) -> list[pp.Instance]:
+    """Random ones, identical workers, and chains that pay at their ends, which the coverage dual does not close."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for index in range(count):
+        if index % 3 == 0:
+            found.append(identical_workers(rng, int(rng.integers(1, 8)), int(rng.integers(2, 4))))
+        elif index % 3 == 1:
+            found.append(
+                random_instance(rng, n=int(rng.integers(1, 8)), workers=int(rng.integers(2, 4)), whole=True)
+            )
+        else:
+            tree = pp.PrefixTree.from_parents([-1, 0, -1, 2, -1, 4, 5, -1, -1])
+            worth = np.array([0, 2, 0, 2, 0, 0, 3, 1, 1])
+            found.append(
+                pp.Instance.from_values(
+                    tree,
+                    local=rng.integers(0, 3, (3, 9)) * (worth > 0),
+                    coverage=worth * rng.integers(1, 5, 9),
+                    budgets=rng.integers(1, 4, 3),
+                )
+            )
+    return found

@@ -18,8 +18,7 @@ from exact.branch_and_bound.backend import prove
 from exact.certificates.certificate import sealed
 from exact.certificates.pairs import Pairs
 from prefixplace.joint.states import FREE, INSIDE, OUTSIDE
-from tests.brute import random_instance
-from tests.exact.branch_and_bound.instances import WITHOUT_STATES, identical_workers
+from tests.exact.branch_and_bound.instances import WITHOUT_STATES, stubborn
 
 
 @pytest.fixture(autouse=True)
@@ -30,31 +29,6 @@ def weak_duals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounding, "_LEAST_ROUNDS", 3)
     monkeypatch.setattr(bounding, "_PASSES", 1)
     monkeypatch.setattr(strong, "_ROUNDS", 2)
-
-
-def instances(seed: int, count: int) -> list[pp.Instance]:
-    """Random ones, identical workers, and chains that pay at their ends, which the coverage dual does not close."""
-    rng = np.random.default_rng(seed)
-    found = []
-    for index in range(count):
-        if index % 3 == 0:
-            found.append(identical_workers(rng, int(rng.integers(1, 8)), int(rng.integers(2, 4))))
-        elif index % 3 == 1:
-            found.append(
-                random_instance(rng, n=int(rng.integers(1, 8)), workers=int(rng.integers(2, 4)), whole=True)
-            )
-        else:
-            tree = pp.PrefixTree.from_parents([-1, 0, -1, 2, -1, 4, 5, -1, -1])
-            worth = np.array([0, 2, 0, 2, 0, 0, 3, 1, 1])
-            found.append(
-                pp.Instance.from_values(
-                    tree,
-                    local=rng.integers(0, 3, (3, 9)) * (worth > 0),
-                    coverage=worth * rng.integers(1, 5, 9),
-                    budgets=rng.integers(1, 4, 3),
-                )
-            )
-    return found
 
 
 def proved(instance: pp.Instance) -> list[str]:
@@ -70,13 +44,13 @@ def proved(instance: pp.Instance) -> list[str]:
 
 
 def test_optima_by_branching_alone() -> None:
-    kinds = [kind for instance in instances(1, 150) for kind in proved(instance)]
+    kinds = [kind for instance in stubborn(1, 150) for kind in proved(instance)]
     assert "cover" in kinds and "split" in kinds
 
 
 @pytest.mark.slow
 def test_optima_by_branching_alone_at_length() -> None:
-    for instance in instances(2, 5_000):
+    for instance in stubborn(2, 5_000):
         proved(instance)
 
 
@@ -85,7 +59,7 @@ def test_certificates_verify_without_states(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(certified_states, "MOST_STATES", 0)
     monkeypatch.setattr(certified_states, "_MOST_AT_ONE", 1)
     closed = 0
-    for instance in instances(3, 120):
+    for instance in stubborn(3, 120):
         certificate = prove_without_enumeration(instance)
         if certificate is not None:
             closed += 1
@@ -103,7 +77,7 @@ def prove_without_enumeration(instance: pp.Instance) -> exact.Certificate | None
 
 
 def test_branchings_on_coverage_alone_prove_nothing() -> None:
-    for instance in instances(1, 150):
+    for instance in stubborn(1, 150):
         _, certificate = prove(instance, params=WITHOUT_STATES)
         assert certificate is not None
         document = dict(certificate.document)
