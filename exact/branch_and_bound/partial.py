@@ -34,7 +34,14 @@ def partial_certificate(search: Search) -> Certificate:
     if points:
         least, best = _coverage(search, points)
         kind, multipliers = "coverage-dual", {"coverage": _in_ms(problem, best)}
-    if prices is not None and (least is None or Pricing(problem.all_states()).bound(prices) < least):
+    written = (
+        prices is not None and problem.table is not None
+    )  # else the dual of the whole has too many states
+    if (
+        prices is not None
+        and written
+        and (least is None or Pricing(problem.all_states()).bound(prices) < least)
+    ):
         every = np.zeros(instance.num_workers)
         every[problem.workers] = _in_ms(problem, prices)
         kind, multipliers = "budget-dual", {"budget": every}

@@ -186,6 +186,24 @@ def test_a_limit_leaves_a_certificate_that_verifies() -> None:
         assert result.bound is not None and result.bound >= result.value
 
 
+def test_a_limit_after_states_were_written_late_leaves_a_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Budget prices of what fixing has left are none of the whole instance's, whose states are too many."""
+    monkeypatch.setattr(Search, "_split", lambda self, node: self.bounding.check() or (node,))
+    priced: list[object] = []
+    original = Bounding.price
+
+    def pricing(self: Bounding, node: search.Node) -> bool:
+        priced.append(node)
+        return original(self, node)
+
+    monkeypatch.setattr(Bounding, "price", pricing)
+    for instance in stubborn(11, 60):
+        params = replace(WITHOUT_STATES, few_pairs=1000)
+        _, certificate = prove(instance, params=params, budget=pp.Budget(nodes=1))
+        assert certificate is not None and exact.verify(instance, certificate).ok
+    assert priced
+
+
 @pytest.mark.usefixtures("large")
 def test_an_lp_without_an_answer_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounding, "relax", lambda *arguments: None)
