@@ -59,11 +59,8 @@ def descend(  # type: ignore[no-untyped-def]
     _forests(end, fix, first, nodes, stop, starts, inside)
     kept = np.zeros(n, np.int64)  # copies that are fixed inside
     open_chunk = np.zeros(n, np.bool_)
-    fixed_worth, offered, most = (
-        np.int64(0),
-        0.0,
-        1,
-    )  # offered: what one worker's local profits add up to at most
+    fixed_worth, most = np.int64(0), 1
+    offered = 0.0  # what one worker's local profits add up to at most
     left = np.empty(classes, np.int64)
     for q in range(classes):
         m = first[q]

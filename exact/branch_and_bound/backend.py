@@ -111,13 +111,15 @@ def prove(
 ) -> tuple[Result, Certificate | None]:
     """Solve `instance` as ``exact.solve(instance, "branch-and-bound")`` does, and certify what it has shown.
 
+    Parameters are those of :func:`exact.solve`.
+
     Returns
     -------
     (Result, Certificate or None)
         After a proof the certificate is a ``state-search`` that replays it in exact arithmetic (:func:`exact.verify`);
         None when the replay does not close every branch (the log then says so). The bound of the result is that of
         the certificate and its proof is ``exact``. After a limit or Ctrl-C the certificate holds the incumbent and the
-        bound of the root's dual; the result keeps the search's own bound where that is better, as ``float``. The
+        best bound of the root's duals; the result keeps the search's own bound where that is better, as ``float``. The
         seconds of the result are those of the search, without certifying.
 
     Raises

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -211,18 +211,23 @@ class Bounding:
             node.prices = grid.to_units(np.maximum(found.multipliers["budget"][problem.workers], 0.0))
             node.weights, node.covered = found.weights[problem.workers], True
 
-    def region(self, node: Node, most: int) -> Region | None:
-        """At most `most` pairs that lose little at the multipliers of `node`; None where nothing is known of losses, as
-        int64 could not hold them. O(M·n)."""
+    def regions(self, node: Node, sizes: Sequence[int]) -> list[Region]:
+        """Of each size at most so many pairs that lose little at the multipliers of `node`. O(M·n) each.
+
+        None at all where nothing is known of losses, as int64 could not hold them.
+        """
         self.check()
         assert node.multipliers is not None
         dual = self.coverage_dual(node)
         here = dual.descend(node.multipliers, node.prices[dual.first], floor=0, target=0, rounds=1)
         if here.bound >= FAR // 2:
-            return None
-        room = here.bound - self.floor
-        fix = optimistic(self.problem, dual.losses(here), node.fix, room, most)
-        return Region(fix, here.multipliers, here.prices[dual.owner])
+            return []
+        room, losses = here.bound - self.floor, dual.losses(here)
+        prices = here.prices[dual.owner]
+        return [
+            Region(optimistic(self.problem, losses, node.fix, room, most), here.multipliers, prices)
+            for most in sizes
+        ]
 
     def relax(self, node: Node, region: Region, meanwhile: Callable[[], bool]) -> int | None:
         """Multipliers, budget prices and average answer of the LP over `region`, for the next descent, and its value.

@@ -212,14 +212,13 @@ class Search:
         """Spend on the incumbent what the gap at the root is worth."""
         bounding = self.bounding
         workers, n = node.fix.shape
-        if node.weights is not None and self._gap(node) > 0.0:
-            # what dives and groups do for fewer pairs many roundings must do for more, while the gap is worth them
-            if workers * n <= _MOST_DIVE:
-                bounding.primal.round(node.weights, 0, bounding.expired)
-            else:
-                self._round(node, node.weights)
         if workers * n > _MOST_DIVE:
+            # what dives and groups do for fewer pairs many roundings must do for more
+            if node.weights is not None and self._gap(node) > 0.0:
+                self._round(node, node.weights)
             return
+        if node.weights is not None and self._gap(node) > 0.0:
+            bounding.primal.round(node.weights, 0, bounding.expired)
         for share in _DIVES:
             if self._gap(node) > _FAIR_GAP:
                 dive(bounding, node, share)
@@ -238,9 +237,10 @@ class Search:
 
         def beside() -> bool:
             """Groups while an LP is being solved."""
-            if self._region is not None:
-                self.groups.improve(self._region)
-            return self._region is not None and self._gap(node) > _CLOSE_GAP
+            if self._region is None or self._gap(node) <= _CLOSE_GAP:
+                return False
+            self.groups.improve(self._region)
+            return True
 
         # about the minimum of the dual, as the last LP has it; where states are written down other bounds are mostly
         # better
@@ -248,7 +248,7 @@ class Search:
         answers = [node.weights]
         while (gap := self._gap(node)) > _CLOSE_GAP:
             if node.bound - least > _WEAK * (node.bound - primal.value):
-                region, self._region = bounding.region(node, _LP_PAIRS), self._wide_region(node)
+                region = self._find_regions(node)
                 relaxed = None if region is None else bounding.relax(node, region, beside)
                 least, answers = node.bound if relaxed is None else relaxed, [node.weights]
                 if not bounding.cover(node, None if relaxed is None else _RELAXED_ROUNDS):
@@ -262,7 +262,7 @@ class Search:
             for weights in answers:
                 assert weights is not None
                 self._round(node, weights)
-            self._region = self._wide_region(node)
+            self._find_regions(node)
             if self._region is not None:
                 self.groups.exhaust(lambda: self._gap(node) > _CLOSE_GAP, self._region)
             if self._gap(node) > _SHRUNK * gap:
@@ -274,10 +274,11 @@ class Search:
         large = self.bounding.problem.coverage is not None and node.fix.size > _MOST_DIVE
         return large and node.depth == 0 and not self.part
 
-    def _wide_region(self, node: Node) -> Region | None:
-        """Where groups look for placements; None where there are no groups."""
-        region = self.bounding.region(node, _REGION)
-        return region if region is not None and self.groups.useful(region) else None
+    def _find_regions(self, node: Node) -> Region | None:
+        """The region of an LP, and into `_region` the larger one that groups are taken from, where there are groups."""
+        small, wide = self.bounding.regions(node, (_LP_PAIRS, _REGION)) or (None, None)
+        self._region = wide if wide is not None and self.groups.useful(wide) else None
+        return small
 
     def _round(self, node: Node, weights: NDArray[np.float64]) -> None:
         """Roundings while they improve, as many in vain as the gap is worth, in a part of the time left."""

@@ -13,7 +13,7 @@ import exact.branch_and_bound.bounding as bounding
 import exact.branch_and_bound.coverage as coverage
 import exact.branch_and_bound.search as search
 import prefixplace as pp
-from exact.branch_and_bound.backend import BranchAndBound, prove, searched
+from exact.branch_and_bound.backend import prove, searched
 from exact.branch_and_bound.bounding import Bounding
 from exact.branch_and_bound.groups import GroupExchange, Region
 from exact.branch_and_bound.parameters import Parameters
@@ -240,6 +240,5 @@ def test_work_beside_a_solver_ends_with_it_and_its_exceptions_stop_it() -> None:
 
 def test_the_prover_takes_threads() -> None:
     (instance,) = instances(9, 1, n=12, workers=3)
-    assert BranchAndBound.name == "branch-and-bound"
     found = exact.solve(instance, "branch-and-bound", threads=2)
     assert found.status == "optimal" and found.value == exact.solve(instance, "branch-and-bound").value
